@@ -1,0 +1,91 @@
+/** A pending call of a clock. */
+export interface Timer {
+  /** Forgets the call; does nothing once it has been made. */
+  cancel(): void;
+}
+
+/**
+ * The one source of time and of later calls. Everything in this library that waits, measures or
+ * defers does so through a clock, so that a test can hand in one that it moves itself.
+ */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds on a scale that never goes back; only differences mean anything. */
+  monotonic(): number;
+  /** Calls `work` no sooner than after `ms` milliseconds; any finite number is allowed. */
+  after(ms: number, work: () => void, options?: { readonly background?: boolean }): Timer;
+  /** Calls `work` once the present turn of the event loop and its microtasks have ended. */
+  nextTurn(work: () => void): void;
+}
+
+// Taken once at load: fake timers that a test installs later neither stop the acknowledgements nor
+// move this clock.
+const { setTimeout, clearTimeout, setImmediate } = globalThis;
+const epoch = Date.now;
+const monotonic = performance.now.bind(performance);
+
+/** The longest delay that Node's timers keep; a longer one would fire at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+class SystemTimer implements Timer {
+  #handle: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, work: () => void, background: boolean) {
+    this.#arm(Math.max(0, ms), work, background);
+  }
+
+  #arm(ms: number, work: () => void, background: boolean): void {
+    const part = Math.min(ms, LONGEST_TIMER);
+    this.#handle = setTimeout(
+      () => (ms > part ? this.#arm(ms - part, work, background) : work()),
+      Math.ceil(part),
+    );
+    if (background) this.#handle.unref();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+}
+
+/** The real time. A `background` timer does not keep the process alive. */
+export const systemClock: Clock = {
+  now: () => epoch(),
+  monotonic,
+  after: (ms, work, options) => new SystemTimer(ms, work, options?.background ?? false),
+  nextTurn: (work) => {
+    setImmediate(work);
+  },
+};
+
+/** Resolves no sooner than after `ms`, or as soon as `signal` aborts. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = (): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Waits for `work` at most `ms`. Says whether it ended in time; how it ended does not matter. */
+export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: Timer | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = clock.after(ms, () => resolve(false));
+  });
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([ended, late]);
+  } finally {
+    timer?.cancel();
+  }
+}

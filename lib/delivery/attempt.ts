@@ -1,0 +1,63 @@
+import { type Headers, headerOf, SettleHeaders } from './headers';
+import type { IncomingMessage } from './message';
+import { isWaitingQueue } from './waiting-queue';
+
+/**
+ * Whether a message is a copy that this module has made for this queue and that nobody has moved
+ * since: it came through the default exchange, names the queue in a header of ours, and if the broker
+ * has dead-lettered it, then last from one of our waiting queues. What a handler forwards with all its
+ * headers, or what somebody puts back after the broker has dead-lettered it, is none.
+ */
+export function isOwnCopy(message: IncomingMessage, queue: string): boolean {
+  const { exchange, routingKey } = message.fields;
+  if (exchange !== '' || routingKey !== queue) return false;
+  const headers = message.properties.headers;
+  if (headerOf(headers, SettleHeaders.queue) !== queue) return false;
+  const deaths = headerOf(headers, 'x-death');
+  if (deaths === undefined) return true;
+  const newest: unknown = Array.isArray(deaths) ? deaths[0] : undefined;
+  if (typeof newest !== 'object' || newest === null) return false;
+  return isWaitingQueue(headerOf(newest as Headers, 'queue'), queue);
+}
+
+/**
+ * How often a message may have been handed to this subscription, this time included: the attempt that
+ * our own copy carries, else 1, plus the broker's count of redeliveries where it keeps one.
+ * @param counts whether the broker keeps a count for this queue; only then it is read.
+ */
+export function attemptOf(message: IncomingMessage, queue: string, counts: boolean): number {
+  const carried = isOwnCopy(message, queue)
+    ? headerOf(message.properties.headers, SettleHeaders.attempt)
+    : undefined;
+  const first = isCount(carried) && carried >= 1 ? carried : 1;
+  return first + (counts ? brokerCountOf(message) : 0);
+}
+
+/**
+ * The broker's count of redeliveries; 0 where it has none. A first delivery has none whatever its
+ * headers say, and a count above `x-acquired-count` was put there by a client.
+ */
+export function brokerCountOf({ fields, properties }: IncomingMessage): number {
+  if (!fields.redelivered) return 0;
+  const count = headerOf(properties.headers, 'x-delivery-count');
+  if (!isCount(count)) return 0;
+  const acquired = headerOf(properties.headers, 'x-acquired-count');
+  if (acquired !== undefined && !(isCount(acquired) && count <= acquired)) return 0;
+  return count;
+}
+
+/**
+ * Whether a redelivery carries any count of the broker's. On a quorum queue each one does; where none
+ * does, the queue is no quorum queue, whatever its subscription says.
+ */
+export function hasBrokerCount({ properties }: IncomingMessage): boolean {
+  const { headers } = properties;
+  return (
+    headerOf(headers, 'x-delivery-count') !== undefined ||
+    headerOf(headers, 'x-acquired-count') !== undefined
+  );
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
+}

@@ -1,0 +1,26 @@
+import 'reflect-metadata';
+import { assignMetadata } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import type { Delivery as DeliveryOf } from './delivery';
+
+/**
+ * The number of this parameter's kind. Nest and golevelup number theirs from 0 on, and Nest takes 3
+ * for a request's body, which a global ValidationPipe validates.
+ */
+export const DELIVERY_PARAMETER = 7_301;
+
+/**
+ * Hands the delivery to a parameter of a `@Subscribe` method. The type of the same name describes it.
+ * @publicApi
+ */
+export function Delivery(): ParameterDecorator {
+  return (target, key, index) => {
+    if (key === undefined) return;
+    const before = Reflect.getMetadata(ROUTE_ARGS_METADATA, target.constructor, key) ?? {};
+    const after = assignMetadata(before, DELIVERY_PARAMETER as never, index);
+    Reflect.defineMetadata(ROUTE_ARGS_METADATA, after, target.constructor, key);
+  };
+}
+
+/** @publicApi */
+export type Delivery<T = unknown> = DeliveryOf<T>;

@@ -1,0 +1,71 @@
+/**
+ * The headers that this module writes. The whole prefix `x-settle-` belongs to it: a copy drops what
+ * was there before and adds its own.
+ * @publicApi
+ */
+export const SettleHeaders = Object.freeze({
+  /** On retry copies: the attempt that the copy is. */
+  attempt: 'x-settle-attempt',
+  /** The queue for which the copy was made; only there its other headers mean anything. */
+  queue: 'x-settle-queue',
+  /** The exchange to which the message was first published. */
+  exchange: 'x-settle-exchange',
+  /** The routing key with which the message was first published. */
+  routingKey: 'x-settle-routing-key',
+  /** A number that matches a returned copy to its publish. */
+  copy: 'x-settle-copy',
+  /** On dead letters: `attempts`, `drop`, `error`, `timeout`, `undecodable` or `panic`. */
+  reason: 'x-settle-reason',
+  /** The name of the error, at most 128 bytes. */
+  errorName: 'x-settle-error-name',
+  /** The message of the error, or the text given to `drop`; at most 1 024 bytes. */
+  errorMessage: 'x-settle-error-message',
+  /** The stack of the error, at most 4 096 bytes; only with `deadLetter.stack`. */
+  errorStack: 'x-settle-error-stack',
+  /** How often the message was handed to the subscription. */
+  attemptsMade: 'x-settle-attempts-made',
+  /** When the first attempt failed, ISO 8601; left out where a broker's own redelivery hid it. */
+  firstFailedAt: 'x-settle-first-failed-at',
+  /** When the last attempt failed, ISO 8601. */
+  failedAt: 'x-settle-failed-at',
+  /** The class and method. */
+  handler: 'x-settle-handler',
+});
+
+/** A message's headers; without a header table on the wire there are none. */
+export type Headers = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a header as an own property: a table key `__proto__` replaces the prototype of what amqplib
+ * decodes, and what such a prototype holds was never a header.
+ */
+export function headerOf(headers: Headers | null | undefined, name: string): unknown {
+  return headers != null && Object.hasOwn(headers, name) ? headers[name] : undefined;
+}
+
+/** A header that is a text; `undefined` for anything else. */
+export function textHeaderOf(
+  headers: Headers | null | undefined,
+  name: string,
+): string | undefined {
+  const value = headerOf(headers, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+const BROKER_HEADERS: ReadonlySet<string> = new Set([
+  'CC',
+  'BCC',
+  'x-death',
+  'x-delivery-count',
+  'x-acquired-count',
+]);
+
+/** Whether a header stays behind when a message is copied: the broker's own, and this module's. */
+export function isDroppedFromCopies(name: string): boolean {
+  return (
+    name.startsWith('x-settle-') ||
+    name.startsWith('x-first-death-') ||
+    name.startsWith('x-last-death-') ||
+    BROKER_HEADERS.has(name)
+  );
+}

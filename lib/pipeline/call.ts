@@ -1,0 +1,57 @@
+import { isObservable, lastValueFrom } from 'rxjs';
+import type { DeliveryRecord } from '../delivery/delivery';
+import { DONE, drop, isOutcome, type Outcome, retry } from '../outcome/outcome';
+import { Failed } from './failed';
+import type { Handling } from './interceptor';
+
+/** Calls the user's method for a decoded delivery; may return, resolve, reject or throw anything. */
+export type CallHandler = (delivery: DeliveryRecord) => unknown;
+
+/**
+ * The innermost stage: the call, and what its result means. Nothing is `ack()`; an outcome, returned or
+ * thrown, is itself; golevelup's `Nack` is `drop()` or `retry()`; of an Observable the last value
+ * counts; anything else is `ack()`, and `unexpected` is told of it.
+ */
+export function callStage(
+  call: CallHandler,
+  unexpected: (value: unknown) => void,
+): Handling<DeliveryRecord> {
+  const returned = (value: unknown): Outcome | Promise<Outcome> => {
+    if (value === undefined) return DONE;
+    if (isOutcome(value)) return value;
+    if (isObservable(value)) return lastValueOf(value).then(returned, thrown);
+    if (isNack(value)) return value.requeue ? retry() : drop();
+    unexpected(value);
+    return DONE;
+  };
+  return (delivery) => {
+    let result: unknown;
+    try {
+      result = call(delivery);
+    } catch (error) {
+      return Promise.reject(error).catch(thrown);
+    }
+    return Promise.resolve(result).then(returned, thrown);
+  };
+}
+
+function thrown(error: unknown): Outcome {
+  if (isOutcome(error)) return error;
+  throw Failed.from(error, 'body');
+}
+
+/** The last value of an Observable, `undefined` where it ends without one. Subscribes once. */
+export function lastValueOf(values: Parameters<typeof lastValueFrom>[0]): Promise<unknown> {
+  return lastValueFrom(values, { defaultValue: undefined });
+}
+
+// golevelup's class, by what it looks like: another copy of the package is no other answer.
+function isNack(value: unknown): value is { readonly requeue: boolean } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    value.constructor?.name === 'Nack' &&
+    'requeue' in value &&
+    typeof value.requeue === 'boolean'
+  );
+}

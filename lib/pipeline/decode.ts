@@ -1,0 +1,84 @@
+import { isUtf8 } from 'node:buffer';
+import type { MessageDeserializer } from '@golevelup/nestjs-rabbitmq';
+import type { DeliveryRecord } from '../delivery/delivery';
+import type { IncomingMessage } from '../delivery/message';
+import { messages } from '../outcome/messages';
+import { Failed } from './failed';
+import type { Interceptor } from './interceptor';
+
+/** Encodings that leave UTF-8 text as it is; some clients name a charset here. */
+const PLAIN_ENCODINGS: ReadonlySet<unknown> = new Set([
+  undefined,
+  null,
+  '',
+  'identity',
+  'utf-8',
+  'utf8',
+  'us-ascii',
+]);
+
+/**
+ * The default decoder: JSON in UTF-8, a byte order mark skipped; an empty body is `undefined`.
+ * @param allowNonJsonMessages whether text that is no JSON is handed over as a text.
+ * @throws where the bytes are no UTF-8, the content encoding is unknown, or the text is no JSON.
+ */
+export function decodeJson(message: IncomingMessage, allowNonJsonMessages = false): unknown {
+  const { content, properties } = message;
+  if (!PLAIN_ENCODINGS.has(lowerCased(properties.contentEncoding))) {
+    throw new Error(messages.unknownEncoding(properties.contentEncoding));
+  }
+  if (content.length === 0) return undefined;
+  if (!isUtf8(content)) throw new Error(messages.invalidUtf8);
+  const text = content.toString('utf8', hasByteOrderMark(content) ? 3 : 0);
+  if (!allowNonJsonMessages) return JSON.parse(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // The option says that such text is a payload.
+  }
+}
+
+function lowerCased(value: unknown): unknown {
+  return typeof value === 'string' ? value.toLowerCase() : value;
+}
+
+function hasByteOrderMark(content: Buffer): boolean {
+  return content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
+}
+
+/**
+ * The stage that turns bytes into the payload: with the subscription's deserializer, else the
+ * connection's, else {@link decodeJson}. A deserializer gets every body, an empty one too, and may
+ * return a promise.
+ */
+export function decodeStage(
+  deserializer: MessageDeserializer | undefined,
+  allowNonJsonMessages: boolean,
+): Interceptor<DeliveryRecord> {
+  const decode = (message: IncomingMessage): unknown =>
+    deserializer === undefined
+      ? decodeJson(message, allowNonJsonMessages)
+      : deserializer(message.content, message);
+  return (delivery, next) => {
+    try {
+      const payload = decode(delivery.message);
+      if (typeof (payload as PromiseLike<unknown> | undefined)?.then === 'function') {
+        return later(payload as PromiseLike<unknown>, delivery).then(next);
+      }
+      delivery.payload = payload;
+    } catch (error) {
+      return Promise.reject(new Failed('decode', error));
+    }
+    return next();
+  };
+}
+
+async function later(payload: PromiseLike<unknown>, delivery: DeliveryRecord): Promise<void> {
+  try {
+    delivery.payload = await payload;
+  } catch (error) {
+    throw new Failed('decode', error);
+  }
+  // A handler is not started for a delivery that has timed out or lost its channel meanwhile.
+  if (delivery.abortReason !== undefined) throw delivery.abortReason;
+}

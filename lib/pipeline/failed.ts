@@ -1,0 +1,21 @@
+/**
+ * Where a failure comes from: the decoder, Nest's guards, pipes, interceptors and filters, the handler's
+ * own body, the time limit, or one of the module's interceptors.
+ */
+export type Origin = 'decode' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
+
+/** What travels outward through the chain when a delivery fails; only the failure stage opens it. */
+export class Failed {
+  constructor(
+    readonly origin: Origin,
+    /** What was thrown, untouched. */
+    readonly error: unknown,
+    /** Of an enhancer's failure: whether the body had begun, and who may have raised it. */
+    readonly enhancer?: { readonly entered: boolean; readonly name: string },
+  ) {}
+
+  /** What was thrown, with its origin where none is known yet. */
+  static from(thrown: unknown, origin: Origin): Failed {
+    return thrown instanceof Failed ? thrown : new Failed(origin, thrown);
+  }
+}

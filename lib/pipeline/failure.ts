@@ -1,0 +1,76 @@
+import type { DeliveryRecord } from '../delivery/delivery';
+import type { Cause } from '../outcome/failure';
+import { messages } from '../outcome/messages';
+import { isOutcome, type Outcome } from '../outcome/outcome';
+import { type FailurePolicy, outcomeOfPolicy } from '../outcome/policy';
+import type { SubscriptionLog } from '../subscription/log';
+import { causeOf, type IsPanic } from './classification';
+import { policyFor } from './error-rules';
+import { Failed } from './failed';
+import type { Handling, Interceptor } from './interceptor';
+
+/** Turns what failed into the outcome that a policy of the subscription gives. Never throws. */
+export type FailureToOutcome = (failed: Failed, delivery: DeliveryRecord) => Outcome;
+
+/** The subscription's policies, asked in the handler's place. */
+export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): FailureToOutcome {
+  const guarded: IsPanic | undefined =
+    isPanic &&
+    ((error) => {
+      try {
+        return isPanic(error);
+      } catch (thrown) {
+        log.error('isPanic', messages.isPanicThrew, thrown);
+        return undefined;
+      }
+    });
+  return (failed, delivery) => {
+    const cause = causeOf(failed, delivery.payload, guarded);
+    const policy = policyOf(cause, failed.error, delivery, log);
+    const firstTime = delivery.attempt === 1 && !delivery.redelivered;
+    if (failed.enhancer !== undefined && cause !== 'panic') {
+      log.warn('enhancer', messages.enhancerRaised(failed.enhancer, delivery.messageId));
+    }
+    return outcomeOfPolicy(policy, cause, failed.error, firstTime);
+  };
+}
+
+function policyOf(
+  cause: Cause,
+  error: unknown,
+  delivery: DeliveryRecord,
+  log: SubscriptionLog,
+): FailurePolicy {
+  const { subscription } = delivery;
+  if (cause === 'panic') return subscription.onPanic;
+  if (cause === 'undecodable') return subscription.onUndecodable;
+  return policyFor(subscription.onError, error, delivery, (thrown) =>
+    log.error('rule', messages.ruleThrew, thrown),
+  );
+}
+
+/** The stage in which everything that failed further in becomes an outcome. */
+export function failureStage(toOutcome: FailureToOutcome): Interceptor<DeliveryRecord> {
+  return (delivery, next) =>
+    next().then(undefined, (thrown: unknown) => toOutcome(Failed.from(thrown, 'body'), delivery));
+}
+
+/**
+ * The outermost end: what an interceptor of the application throws, or resolves with that is no
+ * outcome, is an error under `onError`. The promise never rejects.
+ */
+export function contained(
+  chain: Handling<DeliveryRecord>,
+  toOutcome: FailureToOutcome,
+): Handling<DeliveryRecord> {
+  const failed = (error: unknown, delivery: DeliveryRecord): Outcome =>
+    toOutcome(Failed.from(error, 'interceptor'), delivery);
+  return (delivery) =>
+    Promise.resolve(chain(delivery)).then(
+      (outcome: unknown) =>
+        isOutcome(outcome)
+          ? outcome
+          : failed(new Error(messages.interceptorResolved(outcome)), delivery),
+      (error: unknown) => failed(error, delivery),
+    );
+}

@@ -1,0 +1,46 @@
+import type { Delivery } from '../delivery/delivery';
+import { messages } from '../outcome/messages';
+import type { Outcome } from '../outcome/outcome';
+
+/**
+ * One link of the chain: it calls `next` once, or not at all, and resolves with the outcome that is to
+ * count. Interceptors see outcomes only; failures have become outcomes further in.
+ * @publicApi
+ */
+export type Interceptor<D = Delivery> = (
+  delivery: D,
+  next: () => Promise<Outcome>,
+) => Promise<Outcome>;
+
+/** The end of a chain, or a whole chain. */
+export type Handling<D = Delivery> = (delivery: D) => Promise<Outcome>;
+
+/**
+ * Composes a chain, once a subscription at bootstrap; the first interceptor is the outermost. A link
+ * that throws instead of rejecting, or calls `next` a second time, rejects.
+ */
+export function compose<D>(
+  interceptors: readonly Interceptor<D>[],
+  last: Handling<D>,
+): Handling<D> {
+  return interceptors.reduceRight<Handling<D>>(
+    (inner, interceptor) => link(interceptor, inner),
+    last,
+  );
+}
+
+function link<D>(interceptor: Interceptor<D>, inner: Handling<D>): Handling<D> {
+  return (delivery) => {
+    let called = false;
+    const next = (): Promise<Outcome> => {
+      if (called) return Promise.reject(new Error(messages.nextCalledTwice(interceptor.name)));
+      called = true;
+      return inner(delivery);
+    };
+    try {
+      return interceptor(delivery, next);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+}

@@ -1,0 +1,31 @@
+import type { Delivery } from '../delivery/delivery';
+import type { Outcome } from '../outcome/outcome';
+import type { Subscription } from '../subscription/subscription';
+import type { Decision } from './decide';
+
+/**
+ * What became of a decision:
+ * - `sent`: its frames were written to an open channel; AMQP has no reply to an acknowledgement;
+ * - `abandoned`: the channel that delivered the message was gone, so the broker hands it out again;
+ * - `copyFailed`: the copy could not be confirmed in time, and the original was released;
+ * - `released`: the delivery went back to the queue, since the service was stopping;
+ * - `none`: there was nothing to send, or the delivery is left unsettled.
+ */
+export type SettlementResult = 'sent' | 'abandoned' | 'copyFailed' | 'released' | 'none';
+
+/**
+ * A decision carried out, or what became of it.
+ * @publicApi
+ */
+export interface Settlement {
+  readonly subscription: Subscription;
+  readonly delivery: Delivery;
+  readonly outcome: Outcome;
+  readonly decision: Decision;
+  readonly attempt: number;
+  /** From the delivery's arrival to its settlement, in ms. */
+  readonly durationMs: number;
+  /** What made a failure policy speak; absent where the handler's own outcome was settled. */
+  readonly error?: unknown;
+  readonly settlement: SettlementResult;
+}

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import { messages } from '../outcome/messages';
+import { isQueueName } from './checks';
+import type { SubscribeOptions } from './options';
+import type { Binding, Subscription } from './subscription';
+
+/** The bindings that options mean, each once: `exchange` with each routing key, then `bindings`. */
+export function bindingsOf(options: SubscribeOptions): Binding[] {
+  const { exchange, routingKey } = options;
+  const all: Binding[] = [];
+  if (exchange) {
+    const keys = Array.isArray(routingKey) && routingKey.length > 0 ? routingKey : [routingKey];
+    for (const key of keys) all.push({ exchange, routingKey: key as string | undefined });
+  }
+  for (const binding of options.bindings ?? []) {
+    all.push({ exchange: binding.exchange, routingKey: binding.routingKey });
+  }
+  return all.filter(
+    (one, index) => index === all.findIndex((each) => isDeepStrictEqual(each, one)),
+  );
+}
+
+/** Faults of bindings: keys without an exchange, names that can't be, a queue that nothing fills. */
+export function bindingFaults({ handler, bindings, queue, options }: Subscription): string[] {
+  const found: string[] = [];
+  if (options.routingKey !== undefined && !options.exchange) {
+    found.push(
+      messages.option(handler, 'exchange', 'an exchange beside routingKey', options.exchange),
+    );
+  }
+  for (const { exchange, routingKey } of bindings) {
+    if (!isQueueName(exchange)) {
+      found.push(messages.option(handler, 'exchange', 'a name of 1 to 255 bytes', exchange));
+    }
+    if (routingKey !== undefined && !isRoutingKey(routingKey)) {
+      found.push(messages.option(handler, 'routingKey', 'a text of at most 255 bytes', routingKey));
+    }
+  }
+  const isNamedElsewhere = options.name !== undefined;
+  if (queue === undefined && !('queue' in options) && bindings.length === 0 && !isNamedElsewhere) {
+    found.push(messages.option(handler, 'queue', 'a queue, an exchange, or both', undefined));
+  }
+  return found;
+}
+
+function isRoutingKey(value: unknown): boolean {
+  return typeof value === 'string' && Buffer.byteLength(value) <= 255;
+}
+
+/**
+ * Several `@Subscribe` of one method on one queue are one subscription: the first one's options with
+ * the bindings of all. What differs between them otherwise is a fault.
+ */
+export function joinOptions(
+  handler: string,
+  list: readonly SubscribeOptions[],
+): { readonly groups: readonly SubscribeOptions[]; readonly faults: readonly string[] } {
+  const groups: SubscribeOptions[] = [];
+  const faults: string[] = [];
+  for (const options of list) {
+    const index = groups.findIndex((group) => isSameQueue(group, options));
+    const first = groups[index];
+    if (first === undefined) {
+      groups.push(options);
+      continue;
+    }
+    for (const [option, value] of Object.entries(restOf(options))) {
+      if (isDeepStrictEqual(value, first[option as keyof SubscribeOptions])) continue;
+      faults.push(messages.differingOptions(handler, option, first.queue ?? ''));
+    }
+    const { exchange: _exchange, routingKey: _routingKey, ...kept } = first;
+    groups[index] = { ...kept, bindings: [...asBindings(first), ...asBindings(options)] };
+  }
+  return { groups, faults };
+}
+
+function isSameQueue(one: SubscribeOptions, other: SubscribeOptions): boolean {
+  if (one.queue === undefined || one.queue !== other.queue) return false;
+  return one.connection === other.connection && one.name === other.name;
+}
+
+function restOf(options: SubscribeOptions): Partial<SubscribeOptions> {
+  const { exchange: _exchange, routingKey: _routingKey, bindings: _bindings, ...rest } = options;
+  return rest;
+}
+
+function asBindings(options: SubscribeOptions): NonNullable<SubscribeOptions['bindings']> {
+  // golevelup's type wants a routing key; an absent one stays absent.
+  return bindingsOf(options) as NonNullable<SubscribeOptions['bindings']>;
+}

@@ -1,0 +1,112 @@
+import { milliseconds } from '../outcome/duration';
+import { type ErrorPolicy, isErrorRule, isFailurePolicy } from '../outcome/policy';
+import { DEFAULT_BACKOFF } from './backoff';
+import { bindingFaults, bindingsOf } from './bindings';
+import { combinationFaults, optionFaults, valueFaults } from './checks';
+import type { DeadLetterOptions, QueueType, SubscribeDefaults, SubscribeOptions } from './options';
+import type { Subscription } from './subscription';
+
+const faults = new WeakMap<Subscription, readonly string[]>();
+
+/** What is wrong with the options of a subscription, a line each; empty where nothing is. */
+export function faultsOf(subscription: Subscription): readonly string[] {
+  return faults.get(subscription) ?? [];
+}
+
+/**
+ * The subscription that options mean: defaults filled in, durations read, texts turned into records,
+ * frozen. Never throws: what is wrong is found with {@link faultsOf}, so that a class that this
+ * application does not use can't stop it.
+ * @param handler the class and method, as log lines name them.
+ */
+export function normalize(
+  handler: string,
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults = {},
+): Subscription {
+  const queue = 'queue' in options ? options.queue : undefined;
+  const noAck = options.noAck ?? options.queueOptions?.consumerOptions?.noAck ?? false;
+  const retry = options.retry ?? (noAck ? undefined : defaults.retry);
+  const deadLetter =
+    options.deadLetter ??
+    (noAck || !queue ? undefined : attempted(() => defaults.deadLetter?.(queue)));
+  const timeout = options.timeout ?? defaults.timeout;
+  const subscription: Subscription = {
+    handler,
+    name: options.name ?? queue ?? '',
+    connection: options.connection,
+    queue,
+    queueType: queueTypeOf(options, defaults),
+    queueOptions: Object.freeze({ ...options.queueOptions }),
+    bindings: Object.freeze(bindingsOf(options)),
+    prefetch: options.prefetch ?? defaults.prefetch,
+    retry: retry && Object.freeze({ attempts: retry.attempts, by: retry.by ?? 'runtime' }),
+    backoff: retry?.backoff ?? DEFAULT_BACKOFF,
+    deadLetter: deadLetterOf(deadLetter),
+    timeout: timeout === undefined ? undefined : milliseconds(timeout),
+    onError: errorPolicyOf(options.onError ?? defaults.onError ?? 'drop'),
+    onPanic: options.onPanic ?? defaults.onPanic ?? 'failFast',
+    onUndecodable: options.onUndecodable ?? defaults.onUndecodable ?? 'drop',
+    noAck,
+    declare: declareOf(options, defaults),
+    deserializer: options.deserializer ?? defaults.deserializer,
+    allowNonJsonMessages: options.allowNonJsonMessages ?? defaults.allowNonJsonMessages ?? false,
+    options,
+  };
+  Object.freeze(subscription);
+  faults.set(subscription, [
+    ...optionFaults(handler, options),
+    ...valueFaults(subscription, { backoff: retry?.backoff, timeout }),
+    ...combinationFaults(subscription, options),
+    ...bindingFaults(subscription),
+  ]);
+  return subscription;
+}
+
+function attempted<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined; // A default that throws is reported where the module's options are checked.
+  }
+}
+
+function queueTypeOf(options: SubscribeOptions, defaults: SubscribeDefaults): QueueType {
+  const argument: unknown = options.queueOptions?.arguments?.['x-queue-type'];
+  const declared = argument === 'quorum' || argument === 'classic' ? argument : undefined;
+  const fallback =
+    'queue' in options || options.name !== undefined ? defaults.queueType : undefined;
+  return options.queueType ?? declared ?? fallback ?? 'classic';
+}
+
+function deadLetterOf(value: string | DeadLetterOptions | undefined): Subscription['deadLetter'] {
+  if (value === undefined) return undefined;
+  const given: DeadLetterOptions = typeof value === 'string' ? { queue: value } : value;
+  return Object.freeze({
+    queue: given.queue,
+    by: given.by ?? 'runtime',
+    stack: given.stack ?? false,
+    queueOptions: Object.freeze({ ...given.queueOptions }),
+  });
+}
+
+function declareOf(
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults,
+): Subscription['declare'] {
+  const given = options.declare ?? defaults.declare ?? true;
+  const all = typeof given === 'boolean' ? given : true;
+  const parts = typeof given === 'boolean' ? {} : given;
+  return Object.freeze({
+    queue: parts.queue ?? (all && options.createQueueIfNotExists !== false),
+    waiting: parts.waiting ?? all,
+    deadLetter: parts.deadLetter ?? all,
+  });
+}
+
+function errorPolicyOf(value: NonNullable<SubscribeOptions['onError']>): ErrorPolicy {
+  const list = (Array.isArray(value) ? value : [value]) as readonly unknown[];
+  const last = list.at(-1);
+  const otherwise = isFailurePolicy(last) ? last : 'drop';
+  return Object.freeze({ rules: Object.freeze(list.filter(isErrorRule)), otherwise });
+}

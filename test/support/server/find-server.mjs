@@ -1,0 +1,140 @@
+// @ts-check
+import { dockerAnswers, dockerImage } from './docker.mjs';
+import { canInstall, installPackage } from './install.mjs';
+import { findInstalledScripts } from './installed.mjs';
+import { startKeptServer } from './kept-server.mjs';
+import { Management } from './management.mjs';
+
+/** @typedef {import('./kept-server.mjs').KeptServer} KeptServer */
+/** @typedef {import('./management.mjs').ManagementDescription} ManagementDescription */
+/** @typedef {(line: string) => void} Log */
+
+/**
+ * A server for another process to use; plain JSON.
+ *
+ * @typedef {object} ServerDescription
+ * @property {string} url
+ * @property {'environment' | 'private node' | 'docker'} origin
+ * @property {string} [version]
+ * @property {ManagementDescription} [management]
+ */
+
+/**
+ * @typedef {object} RabbitServer
+ * @property {string} url
+ * @property {'environment' | 'private node' | 'docker'} origin
+ * @property {string} [version]
+ * @property {Management} [management]
+ * @property {() => ServerDescription} describe
+ * @property {() => Promise<void>} stop ends and removes the server if it was started here
+ */
+
+const whatToDo =
+  'no RabbitMQ server: install rabbitmq-server (Debian, Ubuntu: apt-get install rabbitmq-server; macOS: ' +
+  'brew install rabbitmq), or start Docker, or set RABBITMQ_URL to one that runs';
+
+/**
+ * Finds a RabbitMQ server for tests, or starts one: the one that `RABBITMQ_URL` names, a private node of the
+ * installed package, a Docker container, or a private node of the package after installing it. Rejects with one
+ * line that tells what to install when there is none of these.
+ *
+ * @param {{ log?: Log }} [options]
+ * @returns {Promise<RabbitServer>}
+ */
+export async function findServer({ log = () => {} } = {}) {
+  const given = process.env.RABBITMQ_URL;
+  if (given !== undefined && given !== '') {
+    return withVersion(serverAt(given, process.env.RABBITMQ_MANAGEMENT_URL));
+  }
+  const scripts = findInstalledScripts();
+  if (scripts !== undefined) {
+    log(`starting a private RabbitMQ node from ${scripts}`);
+    return start({ kind: 'private node', installation: { scripts } });
+  }
+  if (await dockerAnswers()) {
+    log(`starting ${dockerImage} in Docker`);
+    return start({ kind: 'docker', image: dockerImage });
+  }
+  if (canInstall()) {
+    log('installing the package rabbitmq-server with apt-get');
+    await installPackage();
+    const installed = findInstalledScripts();
+    if (installed === undefined) {
+      throw new Error(
+        'apt-get installed rabbitmq-server, but its scripts are not where they are expected',
+      );
+    }
+    return start({ kind: 'private node', installation: { scripts: installed } });
+  }
+  throw new Error(whatToDo);
+}
+
+/**
+ * The management of a server that another process found. Undefined when that server has none.
+ *
+ * @param {ServerDescription} description
+ * @returns {Management | undefined}
+ */
+export function managementFrom({ management }) {
+  return management === undefined ? undefined : new Management(management);
+}
+
+/**
+ * @param {string} url
+ * @param {string | undefined} managementUrl
+ * @returns {RabbitServer}
+ */
+function serverAt(url, managementUrl) {
+  const management = managementUrl ? { url: withCredentialsOf(url, managementUrl) } : undefined;
+  return makeServer({ url, origin: 'environment', management }, async () => {});
+}
+
+/**
+ * @param {KeptServer} kept
+ * @returns {Promise<RabbitServer>}
+ */
+async function start(kept) {
+  const { url, management, stop } = await startKeptServer(kept);
+  return withVersion(makeServer({ url, origin: kept.kind, management }, stop));
+}
+
+/**
+ * @param {ServerDescription} description
+ * @param {() => Promise<void>} stop
+ * @returns {RabbitServer}
+ */
+function makeServer(description, stop) {
+  const server = {
+    url: description.url,
+    origin: description.origin,
+    version: description.version,
+    management: managementFrom(description),
+    describe: () => ({ ...description, version: server.version }),
+    stop,
+  };
+  return server;
+}
+
+/**
+ * @param {RabbitServer} server
+ * @returns {Promise<RabbitServer>}
+ */
+async function withVersion(server) {
+  server.version = await server.management?.version();
+  return server;
+}
+
+/**
+ * @param {string} url
+ * @param {string} managementUrl
+ * @returns {string}
+ */
+function withCredentialsOf(url, managementUrl) {
+  const target = new URL(managementUrl);
+  if (target.username === '') {
+    const { username, password } = new URL(url);
+    target.username = username || 'guest';
+    target.password = password || 'guest';
+  }
+  return target.href;
+}

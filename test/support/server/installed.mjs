@@ -1,0 +1,50 @@
+// @ts-check
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findExecutable } from './commands.mjs';
+
+const usualFolders = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin'];
+const packageFolders = ['/usr/lib/rabbitmq/lib', '/usr/local/lib/rabbitmq/lib', '/opt'];
+
+/**
+ * The folder that holds the scripts `rabbitmq-server` and `rabbitmqctl` of the installed RabbitMQ, or undefined
+ * when none is installed. On Debian the `rabbitmq-server` in PATH is a wrapper that switches the user; the folder
+ * returned holds the scripts behind it.
+ *
+ * @returns {string | undefined}
+ */
+export function findInstalledScripts() {
+  const server = findExecutable('rabbitmq-server', usualFolders);
+  if (server !== undefined) {
+    const beside = dirname(realpathSync(server));
+    if (isScriptFolder(beside)) {
+      return dirname(realpathSync(join(beside, 'rabbitmq-env')));
+    }
+  }
+  return packageFolders.flatMap(scriptFoldersIn).find(isScriptFolder);
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function scriptFoldersIn(folder) {
+  if (!existsSync(folder)) {
+    return [];
+  }
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('rabbitmq_server-'))
+    .sort()
+    .reverse()
+    .map((name) => join(folder, name, 'sbin'));
+}
+
+/**
+ * @param {string} folder
+ * @returns {boolean}
+ */
+function isScriptFolder(folder) {
+  return ['rabbitmq-server', 'rabbitmqctl', 'rabbitmq-env'].every((name) =>
+    existsSync(join(folder, name)),
+  );
+}

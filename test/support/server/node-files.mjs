@@ -1,0 +1,122 @@
+// @ts-check
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findFreePorts } from './ports.mjs';
+
+/**
+ * Where the commands of an installation run.
+ *
+ * @typedef {object} Installation
+ * @property {string} scripts the folder of `rabbitmq-server` and `rabbitmqctl`, as those commands see it
+ * @property {string[]} [commandPrefix] what stands before every command, `['chroot', folder]` for example
+ * @property {string} [root] the folder that those commands see as `/`; `/` when absent
+ */
+
+/**
+ * The files, ports and environment of one private node.
+ *
+ * @typedef {object} NodeFiles
+ * @property {string} folder everything of the node, removed with it
+ * @property {string} log all that the node writes; its own log file would lag behind by seconds
+ * @property {number} amqpPort
+ * @property {number} managementPort
+ * @property {number} epmdPort
+ * @property {Record<string, string>} environment the whole environment of the node's commands
+ */
+
+/** Statistics are taken five times a second, so that listings are little older than that. */
+export const commonSettings = `heartbeat = 60
+collect_statistics_interval = 200
+vm_memory_high_watermark.absolute = 1GB
+disk_free_limit.absolute = 1MB
+raft.wal_max_size_bytes = 67108864
+`;
+
+/** Settings that have no name in `rabbitmq.conf`. */
+export const advancedSettings = '[{rabbit, [{quorum_tick_interval, 200}]}].\n';
+
+export const enabledPlugins = '[rabbitmq_management].\n';
+
+const kept = ['PATH', 'TMPDIR', 'TZ', 'LC_ALL', 'LANG'];
+
+/**
+ * Makes the folder of a new node with its configuration in it, and picks free ports for it.
+ *
+ * @param {Installation} installation
+ * @param {string} temporaryFolder where the folder is made, as the node's commands see it
+ * @returns {Promise<NodeFiles>}
+ */
+export async function makeNodeFiles({ root = '/' }, temporaryFolder) {
+  const [amqpPort = 0, managementPort = 0, distributionPort = 0, epmdPort = 0] =
+    await findFreePorts(4);
+  const folder = mkdtempSync(join(root, temporaryFolder, 'rabbitmq-for-tests-'));
+  const inside = join(temporaryFolder, folder.slice(folder.lastIndexOf('/') + 1));
+  for (const name of ['home', 'log', 'data', 'more-configuration']) {
+    mkdirSync(join(folder, name));
+  }
+  const cookie = join(folder, 'home', '.erlang.cookie');
+  writeFileSync(cookie, randomBytes(16).toString('hex'));
+  chmodSync(cookie, 0o400);
+  writeFileSync(join(folder, 'rabbitmq.conf'), brokerSettings(amqpPort, managementPort));
+  writeFileSync(join(folder, 'advanced.config'), advancedSettings);
+  writeFileSync(join(folder, 'enabled_plugins'), enabledPlugins);
+  writeFileSync(join(folder, 'environment.conf'), '');
+  return {
+    folder,
+    log: join(folder, 'log', 'node.log'),
+    amqpPort,
+    managementPort,
+    epmdPort,
+    environment: {
+      ...keptEnvironment(),
+      HOME: join(inside, 'home'),
+      // The start script becomes the node instead of watching over it: one process to signal.
+      RUNNING_UNDER_SYSTEMD: 'true',
+      ERL_EPMD_PORT: String(epmdPort),
+      ERL_EPMD_ADDRESS: '127.0.0.1',
+      RABBITMQ_NODENAME: `tests-${amqpPort}@localhost`,
+      RABBITMQ_DIST_PORT: String(distributionPort),
+      RABBITMQ_CONF_ENV_FILE: join(inside, 'environment.conf'),
+      RABBITMQ_CONFIG_FILE: join(inside, 'rabbitmq.conf'),
+      RABBITMQ_CONFIG_FILES: join(inside, 'more-configuration'),
+      RABBITMQ_ADVANCED_CONFIG_FILE: join(inside, 'advanced.config'),
+      RABBITMQ_ENABLED_PLUGINS_FILE: join(inside, 'enabled_plugins'),
+      RABBITMQ_MNESIA_BASE: join(inside, 'data'),
+      RABBITMQ_LOG_BASE: join(inside, 'log'),
+      RABBITMQ_LOGS: '-',
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: onlyLoopback,
+      RABBITMQ_CTL_ERL_ARGS: onlyLoopback,
+    },
+  };
+}
+
+const onlyLoopback = '-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}';
+
+/**
+ * @param {number} amqpPort
+ * @param {number} managementPort
+ * @returns {string}
+ */
+function brokerSettings(amqpPort, managementPort) {
+  return `listeners.tcp.1 = 127.0.0.1:${amqpPort}
+management.tcp.ip = 127.0.0.1
+management.tcp.port = ${managementPort}
+log.console.level = info
+${commonSettings}`;
+}
+
+/**
+ * @returns {Record<string, string>}
+ */
+function keptEnvironment() {
+  /** @type {Record<string, string>} */
+  const environment = { LANG: 'C.UTF-8' };
+  for (const name of kept) {
+    const value = process.env[name];
+    if (value !== undefined) {
+      environment[name] = value;
+    }
+  }
+  return environment;
+}

@@ -1,0 +1,191 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findExecutable, lastLines } from './commands.mjs';
+import { makeNodeFiles } from './node-files.mjs';
+import { waitUntilReady } from './readiness.mjs';
+
+/** @typedef {import('./node-files.mjs').Installation} Installation */
+/** @typedef {import('./node-files.mjs').NodeFiles} NodeFiles */
+/** @typedef {import('node:child_process').ChildProcess} ChildProcess */
+
+const startTimeout = 90_000;
+const stopTimeout = 30_000;
+
+/**
+ * One RabbitMQ node of its own on the loopback interface, with its own name, ports, folders, cookie and epmd.
+ * Its processes are children of the process that holds this object.
+ */
+export class PrivateNode {
+  #installation;
+  #files;
+  /** @type {ChildProcess | undefined} */
+  #server;
+  /** @type {ChildProcess | undefined} */
+  #epmd;
+
+  /**
+   * @param {Installation} installation
+   * @param {NodeFiles} files
+   */
+  constructor(installation, files) {
+    this.#installation = installation;
+    this.#files = files;
+    this.folder = files.folder;
+    this.url = `amqp://guest:guest@127.0.0.1:${files.amqpPort}`;
+    /** @type {import('./management.mjs').ManagementDescription} */
+    this.management = {
+      url: `http://guest:guest@127.0.0.1:${files.managementPort}`,
+      ctl: { command: this.#command('rabbitmqctl'), environment: files.environment },
+      logPath: files.log,
+    };
+  }
+
+  /**
+   * Makes a node that is not started yet.
+   *
+   * @param {Installation} installation
+   * @returns {Promise<PrivateNode>}
+   */
+  static async make(installation) {
+    const temporaryFolder = installation.root === undefined ? tmpdir() : '/tmp';
+    return new PrivateNode(installation, await makeNodeFiles(installation, temporaryFolder));
+  }
+
+  /**
+   * Starts the node and returns once it accepts connections. Rejects with the end of its log when it does not.
+   * A node that runs is left as it is.
+   *
+   * @returns {Promise<void>}
+   */
+  async start() {
+    if (this.#server !== undefined) {
+      return;
+    }
+    this.#startEpmd();
+    const problem = this.#startServer();
+    const { amqpPort } = this.#files;
+    await waitUntilReady({
+      amqpPort,
+      managementUrl: this.management.url,
+      timeout: startTimeout,
+      problem,
+    });
+  }
+
+  /**
+   * Stops the node as a service manager does; its data stays.
+   *
+   * @returns {Promise<void>}
+   */
+  async stop() {
+    const timer = setTimeout(() => signalGroup(this.#server, 'SIGKILL'), stopTimeout);
+    await end(this.#server, (server) => server.kill('SIGTERM'));
+    clearTimeout(timer);
+  }
+
+  /**
+   * Ends the node at once; what is on its disk stays.
+   *
+   * @returns {Promise<void>}
+   */
+  async kill() {
+    await end(this.#server, (server) => signalGroup(server, 'SIGKILL'));
+  }
+
+  /**
+   * Ends the node and its epmd at once and removes everything of it.
+   *
+   * @returns {Promise<void>}
+   */
+  async remove() {
+    await this.kill();
+    await end(this.#epmd, (epmd) => epmd.kill('SIGKILL'));
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+
+  #startEpmd() {
+    if (this.#epmd !== undefined) {
+      return;
+    }
+    const { commandPrefix = [] } = this.#installation;
+    const epmdFile = commandPrefix.length > 0 ? 'epmd' : findExecutable('epmd');
+    if (epmdFile === undefined) {
+      throw new Error('epmd, a part of Erlang, is not in PATH');
+    }
+    const [file = '', ...parameters] = [...commandPrefix, epmdFile];
+    parameters.push('-port', String(this.#files.epmdPort), '-address', '127.0.0.1');
+    const epmd = spawn(file, parameters, { env: this.#files.environment, stdio: 'ignore' });
+    const forget = () => {
+      this.#epmd = undefined;
+    };
+    epmd.once('error', forget).once('exit', forget);
+    this.#epmd = epmd;
+  }
+
+  /**
+   * @returns {() => string | undefined} tells why the node has ended, undefined while it runs
+   */
+  #startServer() {
+    const [file = '', ...parameters] = this.#command('rabbitmq-server');
+    const output = openSync(this.#files.log, 'a');
+    const server = spawn(file, parameters, {
+      env: this.#files.environment,
+      stdio: ['ignore', output, output],
+      detached: true,
+    });
+    closeSync(output);
+    this.#server = server;
+    /** @type {string | undefined} */
+    let reason;
+    server.once('error', (error) => {
+      reason = error.message;
+      this.#server = undefined;
+    });
+    server.once('exit', (code, signal) => {
+      reason = `it ended with ${signal ?? `code ${code}`}\n${lastLines(readFileSync(this.#files.log, 'utf8'), 30)}`;
+      this.#server = undefined;
+    });
+    return () => reason;
+  }
+
+  /**
+   * @param {string} name
+   * @returns {string[]}
+   */
+  #command(name) {
+    const { commandPrefix = [], scripts } = this.#installation;
+    return [...commandPrefix, join(scripts, name)];
+  }
+}
+
+/**
+ * @param {ChildProcess | undefined} leader
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup(leader, signal) {
+  if (leader?.pid !== undefined) {
+    process.kill(-leader.pid, signal);
+  }
+}
+
+/**
+ * Asks a process to end and resolves when it has ended.
+ *
+ * @param {ChildProcess | undefined} child
+ * @param {(child: ChildProcess) => void} ask
+ * @returns {Promise<void>}
+ */
+async function end(child, ask) {
+  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+    return;
+  }
+  /** @type {Promise<void>} */
+  const exit = new Promise((resolve) => {
+    child.once('exit', () => resolve());
+  });
+  ask(child);
+  await exit;
+}

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AmqpProxy,
+  basicAck,
+  fromClient,
+  fromServer,
+  heartbeat,
+  protocolHeader,
+} from '../../support/proxy';
+import { Bench, content, deliver, type Peer, publish, publishMethod } from './proxy-peers';
+
+const published = ['basic.publish', 'content.header', 'content.body', 'content.body'];
+const delivered = ['basic.deliver', 'content.header', 'content.body', 'content.body'];
+
+let bench: Bench;
+let proxy: AmqpProxy;
+let client: Peer;
+let server: Peer;
+
+beforeEach(async () => {
+  bench = await Bench.start();
+  proxy = bench.proxy;
+  ({ client, server } = await bench.connect());
+});
+
+afterEach(() => bench.stop());
+
+/** Resolves when a frame has gone from one end to the other. */
+async function passes(from: Peer, to: Peer, frame = heartbeat): Promise<void> {
+  const before = to.frames.length;
+  from.send(frame);
+  await expect.poll(() => to.frames.length).toBe(before + 1);
+}
+
+const arrives = (peer: Peer, ...frames: string[]): Promise<void> =>
+  expect.poll(() => peer.frames).toEqual(frames);
+
+describe('cut', () => {
+  it('cuts before a frame, with what came earlier passed on', async () => {
+    const rule = proxy.cutWhen(fromClient('basic.publish'), { before: true });
+    client.send(basicAck(1, 1), publish('key'), heartbeat);
+    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    expect(server.frames).toEqual(['basic.ack']);
+    expect(rule.matched).toBe(1);
+    const next = await bench.connect();
+    next.client.send(publish('key'));
+    await arrives(next.server, ...published);
+  });
+
+  it('cuts after a frame and its content, and passes nothing behind it', async () => {
+    proxy.cutWhen(fromClient('basic.publish'), { before: false });
+    client.send(publishMethod('key'));
+    await proxy.waitFor(fromClient('basic.publish'));
+    client.send(content('body'), heartbeat);
+    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    expect(server.frames).toEqual(published);
+    await expect.poll(() => proxy.openConnections).toEqual([]);
+  });
+
+  it('cuts between a method and its bodies', async () => {
+    proxy.cutWhen(fromClient('content.body'), { before: true });
+    client.send(publish('key'));
+    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    expect(server.frames).toEqual(['basic.publish', 'content.header']);
+  });
+
+  it('cuts in the middle of the bodies', async () => {
+    proxy.cutWhen(fromServer('content.body'), { before: false });
+    server.send(deliver(1));
+    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    expect(client.frames).toEqual(delivered.slice(0, 3));
+  });
+
+  it('cuts the first connections, as many as wanted', async () => {
+    proxy.cutWhen(fromClient('protocol.header'), { before: true, times: 2 });
+    const [second, third] = [await bench.connect(), await bench.connect()];
+    client.send(protocolHeader);
+    second.client.send(protocolHeader);
+    await expect.poll(() => client.isEnded && second.client.isEnded).toBe(true);
+    await passes(third.client, third.server, protocolHeader);
+    expect([server.frames, second.server.frames]).toEqual([[], []]);
+  });
+
+  it('cuts every connection', async () => {
+    const other = await bench.connect();
+    proxy.cutAll();
+    const peers = [client, server, other.client, other.server];
+    await expect.poll(() => peers.every((peer) => peer.isEnded)).toBe(true);
+  });
+});
+
+describe('refuse and pause', () => {
+  it('refuses new connections and keeps old ones', async () => {
+    proxy.refuse(true);
+    const refused = await bench.dial();
+    await expect.poll(() => refused.isEnded).toBe(true);
+    expect(proxy.refusedCount).toBe(1);
+    await passes(client, server);
+    proxy.refuse(false);
+    const next = await bench.connect();
+    await passes(next.client, next.server);
+  });
+
+  it('passes nothing and closes nothing while paused', async () => {
+    proxy.pause();
+    client.send(basicAck(1, 1));
+    server.send(heartbeat);
+    await proxy.waitFor(fromClient('basic.ack'));
+    await proxy.waitFor(fromServer('heartbeat'));
+    client.socket.end();
+    await expect.poll(() => proxy.openConnections).toEqual([1]);
+    expect([client.frames, server.frames, server.isEnded]).toEqual([[], [], false]);
+    proxy.resume();
+    await arrives(client, 'heartbeat@0');
+    await arrives(server, 'basic.ack');
+    await expect.poll(() => server.isEnded).toBe(true);
+  });
+
+  it('pauses one direction', async () => {
+    proxy.pause('server');
+    server.send(basicAck(1, 1));
+    await proxy.waitFor(fromServer('basic.ack'));
+    await passes(client, server);
+    expect(client.frames).toEqual([]);
+  });
+});

@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AmqpProxy,
+  basicAck,
+  basicCancel,
+  basicNack,
+  channelClose,
+  channelCloseOk,
+  fromClient,
+  fromServer,
+  heartbeat,
+} from '../../support/proxy';
+import { Bench, declare, deliver, type Peer, publish } from './proxy-peers';
+
+const published = ['basic.publish', 'content.header', 'content.body', 'content.body'];
+const delivered = ['basic.deliver', 'content.header', 'content.body', 'content.body'];
+
+let bench: Bench;
+let proxy: AmqpProxy;
+let client: Peer;
+let server: Peer;
+
+beforeEach(async () => {
+  bench = await Bench.start();
+  proxy = bench.proxy;
+  ({ client, server } = await bench.connect());
+});
+
+afterEach(() => bench.stop());
+
+/** Resolves when a frame has gone from one end to the other. */
+async function passes(from: Peer, to: Peer, frame = heartbeat): Promise<void> {
+  const before = to.frames.length;
+  from.send(frame);
+  await expect.poll(() => to.frames.length).toBe(before + 1);
+}
+
+const arrives = (peer: Peer, ...frames: string[]): Promise<void> =>
+  expect.poll(() => peer.frames).toEqual(frames);
+
+describe('hold', () => {
+  it('keeps back a frame and those behind it, and releases them in order', async () => {
+    const hold = proxy.hold(fromClient('basic.publish'));
+    client.send(basicAck(1, 1), publish('key'), heartbeat, basicAck(1, 2));
+    const [caught] = await hold.caught(1);
+    expect(caught?.details.routingKey).toBe('key');
+    await proxy.waitFor(fromClient('basic.ack', { deliveryTag: 2 }));
+    await passes(server, client);
+    expect(server.frames).toEqual(['basic.ack']);
+    hold.release();
+    await arrives(server, 'basic.ack', ...published, 'heartbeat@0', 'basic.ack');
+    client.send(publish('next'));
+    await expect.poll(() => server.frames.length).toBe(11);
+    expect(hold.frames).toHaveLength(1);
+  });
+
+  it('keeps back the end of the stream too', async () => {
+    const hold = proxy.hold(fromClient('basic.ack'));
+    client.send(basicAck(1, 1));
+    client.socket.destroy();
+    await hold.caught(1);
+    const other = await bench.connect();
+    await passes(other.client, other.server);
+    expect(server.isEnded).toBe(false);
+    hold.release();
+    await expect.poll(() => server.isEnded).toBe(true);
+    expect(server.frames).toEqual(['basic.ack']);
+  });
+
+  it('lets other connections pass', async () => {
+    const hold = proxy.hold(fromClient('basic.ack', { connection: 1 }));
+    client.send(basicAck(1, 1));
+    await hold.caught(1);
+    const other = await bench.connect();
+    await passes(other.client, other.server, basicAck(1, 1));
+    expect(server.frames).toEqual([]);
+  });
+
+  it('drops what matches and lets the rest go on', async () => {
+    const hold = proxy.hold(fromClient('basic.publish'));
+    client.send(publish('one'), heartbeat, publish('two'), basicAck(1, 1));
+    await hold.caught(2);
+    hold.drop();
+    await arrives(server, 'heartbeat@0', 'basic.ack');
+  });
+
+  it('keeps back only what matches', async () => {
+    const hold = proxy.hold(fromServer('basic.ack', { channel: 1 }), { onlyMatching: true });
+    server.send(basicAck(1, 1), deliver(1), basicAck(2, 1), basicAck(1, 2));
+    await hold.caught(2);
+    await arrives(client, ...delivered, 'basic.ack@2');
+    hold.release();
+    await arrives(client, ...delivered, 'basic.ack@2', 'basic.ack', 'basic.ack');
+  });
+
+  it('never releases a frame into the middle of a content', async () => {
+    const hold = proxy.hold(fromServer('basic.ack'), { onlyMatching: true });
+    const bytes = deliver(1);
+    server.send(basicAck(1, 1), bytes.subarray(0, -6));
+    await proxy.waitFor(fromServer('content.header'));
+    hold.release();
+    await passes(client, server);
+    server.send(bytes.subarray(-6));
+    await arrives(client, ...delivered, 'basic.ack');
+  });
+
+  it('drops only what matches, with content', async () => {
+    const hold = proxy.hold(fromServer('basic.deliver'), { onlyMatching: true });
+    const bytes = deliver(1);
+    server.send(bytes.subarray(0, -3));
+    await hold.caught(1);
+    hold.drop();
+    server.send(bytes.subarray(-3), heartbeat);
+    await arrives(client, 'heartbeat@0');
+  });
+
+  it('catches a limited number of frames', async () => {
+    const hold = proxy.hold(fromClient('basic.ack'), { times: 1, onlyMatching: true });
+    client.send(basicAck(1, 1), basicAck(1, 2));
+    await arrives(server, 'basic.ack');
+    expect(hold.frames).toHaveLength(1);
+    await expect(hold.caught(2, { timeoutMs: 10 })).rejects.toThrow('1 of 2 frames are caught');
+  });
+});
+
+describe('delay', () => {
+  it('keeps a frame and those behind it back for a time', async () => {
+    const rule = proxy.delay(fromClient('basic.ack'), 40, { times: 1 });
+    const start = performance.now();
+    client.send(basicAck(1, 1), heartbeat);
+    await arrives(server, 'basic.ack', 'heartbeat@0');
+    expect(performance.now() - start).toBeGreaterThanOrEqual(38);
+    expect(rule.matched).toBe(1);
+  });
+
+  it('delays only what matches', async () => {
+    proxy.delay(fromServer('basic.ack'), 40, { onlyMatching: true });
+    server.send(basicAck(1, 1), deliver(1));
+    await arrives(client, ...delivered, 'basic.ack');
+  });
+});
+
+describe('drop', () => {
+  it('loses a method with its content', async () => {
+    const rule = proxy.drop(fromClient('basic.publish', { routingKey: 'lost' }));
+    client.send(publish('lost'), publish('kept'), publish('lost', ''), heartbeat);
+    await arrives(server, ...published, 'heartbeat@0');
+    expect(rule.matched).toBe(2);
+    rule.remove();
+    client.send(publish('lost'));
+    await arrives(server, ...published, 'heartbeat@0', ...published);
+  });
+
+  it('leaves the content when told to', async () => {
+    proxy.drop(fromClient('basic.publish'), { withContent: false, times: 1 });
+    client.send(publish('key'), heartbeat);
+    await arrives(server, ...published.slice(1), 'heartbeat@0');
+  });
+});
+
+describe('rewrite', () => {
+  it('replaces a frame by others', async () => {
+    proxy.rewrite(fromServer('basic.ack'), ({ channel, details }) => ({
+      onward: [basicNack(channel, details.deliveryTag ?? 0), heartbeat],
+    }));
+    server.send(basicAck(3, 7));
+    await arrives(client, 'basic.nack@3', 'heartbeat@0');
+  });
+
+  it('gives the bytes of the frame with its content, to send them twice', async () => {
+    const twice = { times: 1 };
+    proxy.rewrite(fromServer('basic.deliver'), (_, bytes) => ({ onward: [bytes, bytes] }), twice);
+    const bytes = deliver(1);
+    server.send(bytes.subarray(0, 20));
+    await passes(client, server);
+    server.send(bytes.subarray(20), bytes);
+    await expect
+      .poll(() => client.received.equals(Buffer.concat([bytes, bytes, bytes])))
+      .toBe(true);
+  });
+
+  it('answers in the place of the broker', async () => {
+    const reason = { replyCode: 406, replyText: 'PRECONDITION_FAILED' };
+    proxy.rewrite(fromClient('queue.declare', { queue: 'taken' }), ({ channel }) => ({
+      back: [channelClose(channel, reason)],
+    }));
+    client.send(declare('free'), declare('taken'), heartbeat);
+    await arrives(server, 'queue.declare', 'heartbeat@0');
+    await arrives(client, 'channel.close');
+  });
+
+  it('fails a channel on both sides and leaves the others alone', async () => {
+    const reason = { replyCode: 404, replyText: 'NOT_FOUND' };
+    proxy.failChannel(fromClient('queue.declare'), reason, { times: 1 });
+    client.send(declare('missing'), publish('lost'), heartbeat);
+    await arrives(server, 'channel.close', 'heartbeat@0');
+    await arrives(client, 'channel.close');
+    server.send(deliver(1), channelCloseOk(1), deliver(2, 'body', 2));
+    client.send(channelCloseOk(1), declare('again'));
+    await arrives(server, 'channel.close', 'heartbeat@0', 'queue.declare');
+    await arrives(client, 'channel.close', ...delivered.map((name) => `${name}@2`));
+  });
+
+  it('injects frames', async () => {
+    proxy.inject('server', 1, [basicCancel(1, 'tag')]);
+    await arrives(client, 'basic.cancel');
+    expect(proxy.frames).toEqual([]);
+    expect(() => proxy.inject('server', 9, [])).toThrow('connection 9 is not open');
+  });
+});
+
+describe('several rules', () => {
+  it('lets the rule added first decide', async () => {
+    const first = proxy.drop(fromClient('basic.ack', { deliveryTag: 1 }));
+    const second = proxy.cutWhen(fromClient('basic.ack'), { before: true });
+    client.send(basicAck(1, 1), heartbeat);
+    await arrives(server, 'heartbeat@0');
+    expect([first.matched, second.matched]).toEqual([1, 0]);
+  });
+
+  it('ends them all on reset', async () => {
+    proxy.hold(fromClient('basic.ack'), { onlyMatching: true });
+    proxy.delay(fromClient('basic.nack'), 60_000, { onlyMatching: true });
+    proxy.drop(fromClient('heartbeat'));
+    proxy.refuse(true);
+    client.send(basicAck(1, 1), basicNack(1, 2), heartbeat);
+    await proxy.waitFor(fromClient('heartbeat'));
+    proxy.reset();
+    await expect.poll(() => [...server.frames].sort()).toEqual(['basic.ack', 'basic.nack']);
+    await passes(client, server);
+    await bench.connect();
+    expect(proxy.count('client', 'heartbeat')).toBe(1);
+  });
+});

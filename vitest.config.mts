@@ -1,0 +1,27 @@
+import swc from 'unplugin-swc';
+import { defineConfig } from 'vitest/config';
+
+// Decorator metadata is what Nest injects by; esbuild does not emit it.
+const plugins = [swc.vite({ module: { type: 'es6' } })];
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        plugins,
+        test: { name: 'unit', include: ['test/unit/**/*.spec.ts'] },
+      },
+      {
+        plugins,
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.spec.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          fileParallelism: false,
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
