@@ -18,8 +18,27 @@ function named(name: string): string {
   return name === '' ? '' : ` "${name}"`;
 }
 
-function idText(messageId: string | undefined): string {
-  return messageId === undefined ? 'without id' : `"${messageId.slice(0, 100)}"`;
+function idText(messageId: unknown): string {
+  return typeof messageId === 'string' ? `"${messageId.slice(0, 100)}"` : 'without id';
+}
+
+interface MessageFacts {
+  readonly messageId?: string | undefined;
+  readonly queue: string;
+  readonly attempt: number;
+}
+
+function messageText({ messageId, queue }: MessageFacts): string {
+  return `message ${idText(messageId)} of queue "${queue}"`;
+}
+
+function errorText(error: unknown): string {
+  try {
+    const text = String(error);
+    return text.length > 300 ? `${text.slice(0, 297)}...` : text;
+  } catch {
+    return 'an error that has no text';
+  }
 }
 
 /** Every text that this library shows to people: one place for names, order and tone. */
@@ -84,4 +103,71 @@ export const messages = {
     `The logger threw ${found(thrown)} when it was given: ${line}`,
   heldBack: (kind: string, count: number): string =>
     `${count} more ${count === 1 ? 'line' : 'lines'} of the kind "${kind}" held back`,
+
+  // What became of a message.
+  decided: (told: {
+    readonly delivery: MessageFacts;
+    readonly attempts: number | undefined;
+    readonly failure: { readonly cause: string; readonly error: unknown } | undefined;
+    readonly fate: string;
+  }): string => {
+    const { delivery, attempts, failure, fate } = told;
+    const of = attempts === undefined ? '' : ` of ${attempts}`;
+    const why = failure === undefined ? '' : ` ${failure.cause}: ${errorText(failure.error)};`;
+    return `${messageText(delivery)}, attempt ${delivery.attempt}${of}:${why} ${fate}`;
+  },
+  fates: {
+    acknowledge: 'acknowledged all the same',
+    requeue: 'goes back to the queue',
+    leaveUnsettled: 'left unsettled, the service stops',
+    run: 'runs',
+  },
+  fateAgain: (delay: string): string =>
+    delay === '' ? 'comes again' : `comes again after ${delay}`,
+  fateDeadLetter: (queue: string, reason: string): string =>
+    `goes to the dead-letter queue "${queue}" with the reason ${reason}`,
+  fateRejected:
+    "rejected; it is discarded unless the queue has a dead-letter route of its own. 'deadLetter' keeps such messages",
+  fateNoAck: (kind: string): string =>
+    kind === 'ack'
+      ? 'noAck, nothing to settle'
+      : `noAck: the message is already gone, ${kind} can't be carried out`,
+  released: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: released, the service is stopping`,
+  lostWhileStopping: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: noAck, and the service is stopping: the message is gone`,
+  abandoned: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: settlement skipped, its channel is gone; the broker hands it out again`,
+  copyFailed: (delivery: MessageFacts, queue: string): string =>
+    `${messageText(delivery)}: the copy to "${queue}" was not confirmed; the original is released and the intake pauses`,
+  endlessRetry:
+    'retry() without a declaration: the message goes back to the queue, and nothing ends the loop. Declare retry: { attempts }. Said once',
+  unusableDelay: (source: 'outcome' | 'backoff', value: unknown): string =>
+    `${source === 'outcome' ? 'retryAfter()' : 'retry.backoff'}: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}. The ${source === 'outcome' ? 'backoff' : 'default backoff'} takes its place`,
+  afterWorkThrew: 'work given to andAfter() threw; the settlement stands',
+
+  // RabbitMQ.
+  channelClosed: 'the channel was closed',
+  cancelledByServer: (queue: string): string =>
+    `the server cancelled the consumer of queue "${queue}": the queue was deleted, or its node went away`,
+  settledTwice: (tag: number): string =>
+    `Delivery ${tag} was to be settled twice; expected one settlement a delivery`,
+  channelLost: (queue: string, reason: unknown): string =>
+    `queue "${queue}": the channel is gone (${errorText(reason)}); what it had handed out comes again; consuming again`,
+  cannotConsume: (queue: string | undefined, error: unknown, refused: boolean): string =>
+    `queue "${queue ?? '(named by the server)'}": ${refused ? 'the broker refuses the subscription' : 'can not consume'} (${errorText(error)}); ${refused ? 'correct the options or the broker' : 'trying again'}`,
+  intakePauses: (ms: number): string => `a copy failed: no new message for ${ms} ms`,
+  notCounting: (queue: string): string =>
+    `queue "${queue}": expected a quorum queue, which counts redeliveries; found a redelivery without any count. Retries are counted by copies from here on; correct queueType. Said once`,
+  copyGivenUp: (queue: string, last: unknown): string =>
+    `the copy to queue "${queue}" is given up; the last try ended: ${errorText(last)}`,
+  headersLeftOut: (queue: string): string =>
+    `the copy to queue "${queue}" goes without the application's headers: they can not be encoded`,
+  noConnection: 'there is no connection for copies',
+  limitBelowAttempts: (queue: string, attempts: number | undefined): string =>
+    `queue "${queue}" exists with another x-delivery-limit; expected one above retry.attempts, ${attempts}; at its own limit the broker moves or deletes a message first`,
+  brokerDelayNeeds: (version: string): string =>
+    `retry.by: 'broker' needs RabbitMQ 4.3 or later; found ${version}. Leave retry.by out: copies then wait in queues of their own`,
+  missingRoute: (exchange: string): string =>
+    `queueOptions names the dead-letter exchange "${exchange}", which does not exist: what is rejected is discarded without a trace. Declare it, or use deadLetter`,
 };

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Settlement } from '../settlement/settlement';
 import type { Duration } from './duration';
 import type { Failure } from './failure';
@@ -41,7 +42,10 @@ interface Inside extends Outcome {
 
 function andAfter(this: Outcome, work: AfterWork): Outcome {
   const before = this as Inside;
-  return Object.freeze({ ...before, [WORK]: [...(before[WORK] ?? []), work] });
+  // The work sees the asynchronous context of whoever gave it, not that of the settlement.
+  const context = new AsyncResource('SettleAfterWork');
+  const inContext: AfterWork = (settlement) => context.runInAsyncScope(work, undefined, settlement);
+  return Object.freeze({ ...before, [WORK]: [...(before[WORK] ?? []), inContext] });
 }
 
 function create(

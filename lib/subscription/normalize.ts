@@ -99,6 +99,7 @@ function declareOf(
   const parts = typeof given === 'boolean' ? {} : given;
   return Object.freeze({
     queue: parts.queue ?? (all && options.createQueueIfNotExists !== false),
+    bindings: parts.queue ?? all,
     waiting: parts.waiting ?? all,
     deadLetter: parts.deadLetter ?? all,
   });

@@ -46,6 +46,7 @@ export interface Subscription {
   readonly noAck: boolean;
   readonly declare: {
     readonly queue: boolean;
+    readonly bindings: boolean;
     readonly waiting: boolean;
     readonly deadLetter: boolean;
   };

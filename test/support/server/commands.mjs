@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 
 /**
  * @typedef {object} CommandOptions
- * @property {NodeJS.ProcessEnv} [environment] the whole environment of the command; the caller's own when absent
- * @property {number} [timeout] milliseconds after which the command is ended and the call rejects
+ * @property {NodeJS.ProcessEnv | undefined} [environment] the whole environment of the command; the caller's own when absent
+ * @property {number | undefined} [timeout] milliseconds after which the command is ended and the call rejects
  */
 
 /**

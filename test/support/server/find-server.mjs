@@ -15,16 +15,16 @@ import { Management } from './management.mjs';
  * @typedef {object} ServerDescription
  * @property {string} url
  * @property {'environment' | 'private node' | 'docker'} origin
- * @property {string} [version]
- * @property {ManagementDescription} [management]
+ * @property {string | undefined} [version]
+ * @property {ManagementDescription | undefined} [management]
  */
 
 /**
  * @typedef {object} RabbitServer
  * @property {string} url
  * @property {'environment' | 'private node' | 'docker'} origin
- * @property {string} [version]
- * @property {Management} [management]
+ * @property {string | undefined} [version]
+ * @property {Management | undefined} [management]
  * @property {() => ServerDescription} describe
  * @property {() => Promise<void>} stop ends and removes the server if it was started here
  */
@@ -44,7 +44,7 @@ const whatToDo =
 export async function findServer({ log = () => {} } = {}) {
   const given = process.env.RABBITMQ_URL;
   if (given !== undefined && given !== '') {
-    return withVersion(serverAt(given, process.env.RABBITMQ_MANAGEMENT_URL));
+    return serverAt(given, process.env.RABBITMQ_MANAGEMENT_URL);
   }
   const scripts = findInstalledScripts();
   if (scripts !== undefined) {
@@ -53,7 +53,14 @@ export async function findServer({ log = () => {} } = {}) {
   }
   if (await dockerAnswers()) {
     log(`starting ${dockerImage} in Docker`);
-    return start({ kind: 'docker', image: dockerImage });
+    try {
+      return await start({ kind: 'docker', image: dockerImage });
+    } catch (error) {
+      if (!canInstall()) {
+        throw error;
+      }
+      log(`Docker did not start it: ${error instanceof Error ? error.message : error}`);
+    }
   }
   if (canInstall()) {
     log('installing the package rabbitmq-server with apt-get');
@@ -82,9 +89,9 @@ export function managementFrom({ management }) {
 /**
  * @param {string} url
  * @param {string | undefined} managementUrl
- * @returns {RabbitServer}
+ * @returns {Promise<RabbitServer>}
  */
-function serverAt(url, managementUrl) {
+async function serverAt(url, managementUrl) {
   const management = managementUrl ? { url: withCredentialsOf(url, managementUrl) } : undefined;
   return makeServer({ url, origin: 'environment', management }, async () => {});
 }
@@ -95,33 +102,24 @@ function serverAt(url, managementUrl) {
  */
 async function start(kept) {
   const { url, management, stop } = await startKeptServer(kept);
-  return withVersion(makeServer({ url, origin: kept.kind, management }, stop));
+  try {
+    return await makeServer({ url, origin: kept.kind, management }, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /**
- * @param {ServerDescription} description
+ * @param {ServerDescription} parts all but the version
  * @param {() => Promise<void>} stop
- * @returns {RabbitServer}
- */
-function makeServer(description, stop) {
-  const server = {
-    url: description.url,
-    origin: description.origin,
-    version: description.version,
-    management: managementFrom(description),
-    describe: () => ({ ...description, version: server.version }),
-    stop,
-  };
-  return server;
-}
-
-/**
- * @param {RabbitServer} server
  * @returns {Promise<RabbitServer>}
  */
-async function withVersion(server) {
-  server.version = await server.management?.version();
-  return server;
+async function makeServer(parts, stop) {
+  const management = managementFrom(parts);
+  const description = { ...parts, version: await management?.version() };
+  const { url, origin, version } = description;
+  return { url, origin, version, management, describe: () => description, stop };
 }
 
 /**

@@ -42,6 +42,16 @@ export class HttpApi {
   }
 
   /**
+   * The entries of a list.
+   *
+   * @param {string} path
+   * @returns {Promise<any[]>}
+   */
+  async list(path) {
+    return this.call('GET', path);
+  }
+
+  /**
    * Deletes what the path names; returns false when it does not exist.
    *
    * @param {string} path
@@ -105,10 +115,14 @@ export class HttpApi {
           response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
         },
       );
-      request.once('timeout', () =>
-        request.destroy(new Error(`${method} /api/${path}: no answer in 20 s`)),
+      request.once('timeout', () => request.destroy(new Error('no answer in 20 s')));
+      request.once('error', (error) =>
+        reject(
+          new Error(`${method} ${this.#base.origin}/api/${path}: ${error.message}`, {
+            cause: error,
+          }),
+        ),
       );
-      request.once('error', reject);
       request.end(content);
     });
   }

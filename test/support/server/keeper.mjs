@@ -14,57 +14,76 @@ import { PrivateNode } from './private-node.mjs';
 
 /** @typedef {import('./kept-server.mjs').KeptServer} KeptServer */
 
-/** @type {KeptServer} */
-const kept = JSON.parse(process.argv[2] ?? '');
-const node =
-  kept.kind === 'docker' ? await DockerNode.make(kept) : await PrivateNode.make(kept.installation);
-const orders = {
-  start: () => node.start(),
-  stop: () => node.stop(),
-  kill: () => node.kill(),
-};
+/** @typedef {DockerNode | PrivateNode} Node */
+
+/** @type {Node | undefined} */
+let node;
+let ending = false;
 /** @type {Promise<void>} */
 let lastOrder = Promise.resolve();
-/** @type {Promise<void> | undefined} */
-let removal;
 
-process.stdin.once('close', () => end(0));
-process.stdin.resume();
-process.once('SIGTERM', () => end(0));
-process.stdout.on('error', () => end(0));
+process.stdin.once('close', end).resume();
+process.once('SIGTERM', end);
+// Nobody reads what is written after the process at the other end is gone.
+process.stdout.on('error', end);
+process.stderr.on('error', end);
 
 try {
+  node = await make(JSON.parse(process.argv[2] ?? ''));
+  if (ending) {
+    await remove(node);
+  }
   await node.start();
   const control = join(node.folder, 'control');
-  await listen(control);
+  await listen(control, node);
   answer({ ready: { url: node.url, management: { ...node.management, control } } });
 } catch (error) {
+  process.exitCode = 1;
   answer({ failed: messageOf(error) });
-  await end(1);
+  end();
 }
 
 /**
- * Removes the server and ends this process.
- *
- * @param {number} code
- * @returns {Promise<void>}
+ * @param {KeptServer} kept
+ * @returns {Promise<Node>}
  */
-async function end(code) {
-  removal ??= node.remove();
-  try {
-    await removal;
-    process.exit(code);
-  } catch (error) {
-    console.error(messageOf(error));
-    process.exit(1);
+function make(kept) {
+  return kept.kind === 'docker' ? DockerNode.make(kept) : PrivateNode.make(kept.installation);
+}
+
+/** Removes the server, as soon as there is one, and ends this process. */
+function end() {
+  if (ending) {
+    return;
+  }
+  ending = true;
+  if (node !== undefined) {
+    remove(node);
+  } else if (process.exitCode !== undefined) {
+    process.exit();
   }
 }
 
 /**
+ * @param {Node} node
+ * @returns {Promise<never>}
+ */
+async function remove(node) {
+  try {
+    await node.remove();
+  } catch (error) {
+    console.error(messageOf(error));
+    process.exit(1);
+  }
+  return process.exit();
+}
+
+/**
  * @param {string} path
+ * @param {Node} node
  * @returns {Promise<void>}
  */
-function listen(path) {
+function listen(path, node) {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     let text = '';
     socket.setEncoding('utf8');
@@ -73,7 +92,7 @@ function listen(path) {
       text += part;
     });
     socket.on('end', async () => {
-      socket.end(`${JSON.stringify(await carryOut(text))}\n`);
+      socket.end(`${JSON.stringify(await carryOut(text, node))}\n`);
     });
   });
   return new Promise((resolve, reject) => {
@@ -86,13 +105,14 @@ function listen(path) {
  * Carries orders out one after the other.
  *
  * @param {string} text
+ * @param {Node} node
  * @returns {Promise<{ failed?: string }>}
  */
-async function carryOut(text) {
+async function carryOut(text, node) {
   try {
-    /** @type {{ order: keyof typeof orders }} */
+    /** @type {{ order: 'start' | 'stop' | 'kill' }} */
     const { order } = JSON.parse(text);
-    const mine = lastOrder.then(orders[order]);
+    const mine = lastOrder.then(() => node[order]());
     lastOrder = mine.catch(() => {});
     await mine;
     return {};

@@ -25,10 +25,12 @@ import { findFreePorts } from './ports.mjs';
  * @property {Record<string, string>} environment the whole environment of the node's commands
  */
 
+export const memoryLimit = '1GB';
+
 /** Statistics are taken five times a second, so that listings are little older than that. */
 export const commonSettings = `heartbeat = 60
 collect_statistics_interval = 200
-vm_memory_high_watermark.absolute = 1GB
+vm_memory_high_watermark.absolute = ${memoryLimit}
 disk_free_limit.absolute = 1MB
 raft.wal_max_size_bytes = 67108864
 `;
@@ -85,13 +87,11 @@ export async function makeNodeFiles({ root = '/' }, temporaryFolder) {
       RABBITMQ_MNESIA_BASE: join(inside, 'data'),
       RABBITMQ_LOG_BASE: join(inside, 'log'),
       RABBITMQ_LOGS: '-',
-      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: onlyLoopback,
-      RABBITMQ_CTL_ERL_ARGS: onlyLoopback,
+      ERL_AFLAGS: '-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}',
+      ERL_CRASH_DUMP: join(inside, 'log', 'crash.dump'),
     },
   };
 }
-
-const onlyLoopback = '-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}';
 
 /**
  * @param {number} amqpPort

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findExecutable, lastLines } from './commands.mjs';
+import { findExecutable, lastLines, run } from './commands.mjs';
 import { makeNodeFiles } from './node-files.mjs';
 import { waitUntilReady } from './readiness.mjs';
 
@@ -13,6 +13,13 @@ import { waitUntilReady } from './readiness.mjs';
 
 const startTimeout = 90_000;
 const stopTimeout = 30_000;
+
+/**
+ * Does what a SIGTERM does, five seconds faster: on its way down the handler that collects statistics calls the
+ * process that waits for it to end, so it is taken out first.
+ */
+const stopInErlang =
+  'gen_event:delete_handler(rabbit_event, rabbit_mgmt_db_handler, stop), init:stop().';
 
 /**
  * One RabbitMQ node of its own on the loopback interface, with its own name, ports, folders, cookie and epmd.
@@ -76,14 +83,22 @@ export class PrivateNode {
   }
 
   /**
-   * Stops the node as a service manager does; its data stays.
+   * Stops the node gracefully, or at once if that does not end; its data stays.
    *
    * @returns {Promise<void>}
    */
   async stop() {
-    const timer = setTimeout(() => signalGroup(this.#server, 'SIGKILL'), stopTimeout);
-    await end(this.#server, (server) => server.kill('SIGTERM'));
-    clearTimeout(timer);
+    const { ctl } = this.management;
+    if (this.#server === undefined || ctl === undefined) {
+      return;
+    }
+    const stopping = run([...ctl.command, '--quiet', 'eval', stopInErlang], ctl);
+    const timer = setTimeout(() => this.kill(), stopTimeout);
+    try {
+      await Promise.all([stopping, ended(this.#server)]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**
@@ -92,7 +107,11 @@ export class PrivateNode {
    * @returns {Promise<void>}
    */
   async kill() {
-    await end(this.#server, (server) => signalGroup(server, 'SIGKILL'));
+    const server = this.#server;
+    if (server?.pid !== undefined) {
+      killGroup(server.pid);
+      await ended(server);
+    }
   }
 
   /**
@@ -102,7 +121,8 @@ export class PrivateNode {
    */
   async remove() {
     await this.kill();
-    await end(this.#epmd, (epmd) => epmd.kill('SIGKILL'));
+    this.#epmd?.kill('SIGKILL');
+    await ended(this.#epmd);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 
@@ -132,6 +152,7 @@ export class PrivateNode {
     const [file = '', ...parameters] = this.#command('rabbitmq-server');
     const output = openSync(this.#files.log, 'a');
     const server = spawn(file, parameters, {
+      cwd: this.folder,
       env: this.#files.environment,
       stdio: ['ignore', output, output],
       detached: true,
@@ -162,30 +183,32 @@ export class PrivateNode {
 }
 
 /**
- * @param {ChildProcess | undefined} leader
- * @param {NodeJS.Signals} signal
+ * Resolves when the process has ended, at once where there is none.
+ *
+ * @param {ChildProcess | undefined} child
+ * @returns {Promise<void>}
  */
-function signalGroup(leader, signal) {
-  if (leader?.pid !== undefined) {
-    process.kill(-leader.pid, signal);
-  }
+function ended(child) {
+  return new Promise((resolve) => {
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+      resolve();
+    } else {
+      child.once('exit', () => resolve());
+    }
+  });
 }
 
 /**
- * Asks a process to end and resolves when it has ended.
+ * Kills a process and those it started, unless they have ended already.
  *
- * @param {ChildProcess | undefined} child
- * @param {(child: ChildProcess) => void} ask
- * @returns {Promise<void>}
+ * @param {number} leader
  */
-async function end(child, ask) {
-  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
-    return;
+function killGroup(leader) {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) {
+      throw error;
+    }
   }
-  /** @type {Promise<void>} */
-  const exit = new Promise((resolve) => {
-    child.once('exit', () => resolve());
-  });
-  ask(child);
-  await exit;
 }

@@ -1,0 +1,94 @@
+import type { Copy } from '../delivery/copy';
+import type { IncomingMessage } from '../delivery/message';
+import type { Subscription } from '../subscription/subscription';
+
+/**
+ * How a delivery is settled where it came from:
+ * - `acknowledge`: done, the message leaves the queue;
+ * - `reject`: refused; the queue's own dead-letter route takes it, or nothing does;
+ * - `requeue`: it comes again, and a broker that counts counts it;
+ * - `release`: it goes back without having been tried, and costs no attempt where the broker tells the
+ *   two apart.
+ */
+export type Frame = 'acknowledge' | 'reject' | 'requeue' | 'release';
+
+/** Is told once whether a frame was written to an open channel; `false`: the channel is gone. */
+export type Written = (written: boolean) => void;
+
+/** Where a copy goes: back to the subscription's queue after a delay, or to its dead-letter queue. */
+export type CopyTarget =
+  | { readonly to: 'retryAddress'; readonly delayMs: number }
+  | { readonly to: 'deadLetter' };
+
+/**
+ * What became of a copy:
+ * - `confirmed`: the broker has it, in a queue;
+ * - `failed`: given up; nothing says that it is there, and a late confirm would make it a duplicate;
+ * - `lost`: given up because the channel of the original is gone, and the broker hands that out again.
+ */
+export type CopyResult = 'confirmed' | 'failed' | 'lost';
+
+/**
+ * One message on its way through, bound to the channel that delivered it. Exactly one of `settle` and
+ * `leave` is called, once.
+ */
+export interface BrokerDelivery {
+  readonly message: IncomingMessage;
+  /** The name of the queue, also where the server gave it. */
+  readonly queue: string;
+  /** Whether the broker keeps a count of this queue's redeliveries. */
+  readonly counts: boolean;
+  /** Settles on the very channel that delivered, or not at all. Never throws for a lost channel. */
+  settle(frame: Frame, written: Written): void;
+  /** Leaves the delivery unsettled: it goes back when its channel closes, which then closes last. */
+  leave(): void;
+  /** Sends a copy; never settles the original. Never rejects. */
+  copy(copy: Copy, target: CopyTarget): Promise<CopyResult>;
+}
+
+/** What a consumer tells. Nothing that is called here throws. */
+export interface ConsumerListener {
+  delivered(delivery: BrokerDelivery): void;
+  /** The channel is gone; everything it delivered and that is not settled comes again. */
+  channelLost(reason: Error): void;
+  consuming(): void;
+  /** Not consuming, but trying again. */
+  reconnecting(reason: Error): void;
+  /** The broker refuses what the subscription declares or asks for. */
+  refused(reason: Error): void;
+}
+
+/** The consumer of one subscription. All methods may be called at any time; none rejects. */
+export interface BrokerConsumer {
+  /**
+   * Begins to consume, and goes on until `close`, over lost channels and connections. Resolves after
+   * the first attempt, however it ended, or at once where there is no connection.
+   */
+  start(): Promise<void>;
+  /** Stops the intake; resolves once the broker has confirmed that nothing more comes. */
+  pause(): Promise<void>;
+  /** Begins again after `pause`. */
+  resume(): void;
+  /**
+   * Stops the intake for a while after a copy has failed: 1 s, doubled each time, 1 min at most, until
+   * a copy goes through again. Resolves once the intake has stopped.
+   */
+  backOff(): Promise<void>;
+  /**
+   * Writes what is still to be written, and closes with a round trip, waiting at most `limitMs` for
+   * it. For good.
+   */
+  close(limitMs: number): Promise<void>;
+}
+
+/** What a broker must be able to do for this module. One an application's connection. */
+export interface Broker {
+  /** @param prefetch how many deliveries may be unsettled at once. */
+  consumer(
+    subscription: Subscription,
+    prefetch: number,
+    listener: ConsumerListener,
+  ): BrokerConsumer;
+  /** Ends what belongs to no single consumer, within `limitMs`. Called last; never rejects. */
+  close(limitMs: number): Promise<void>;
+}

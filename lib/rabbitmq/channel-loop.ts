@@ -1,0 +1,188 @@
+import type { BrokerConsumer, ConsumerListener } from '../broker/port';
+import { type Clock, pause, within } from '../clock';
+import { hasBrokerCount } from '../delivery/attempt';
+import type { IncomingMessage } from '../delivery/message';
+import { messages } from '../outcome/messages';
+import type { SubscriptionLog } from '../subscription/log';
+import type { Subscription } from '../subscription/subscription';
+import { ConsumerChannel } from './consumer-channel';
+import type { CopySender } from './copy-sender';
+import type { ManagedConnection } from './managed-connection';
+import { RabbitDelivery } from './rabbit-delivery';
+import { isRefusal } from './refusal';
+import { declareTopology } from './topology';
+import type { RawConnection } from './types';
+
+const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 30_000;
+const FIRST_BACK_OFF = 1_000;
+const LONGEST_BACK_OFF = 60_000;
+/** How long the first attempt may hold up the start of the application. */
+const FIRST_ATTEMPT_LIMIT = 15_000;
+const CLOSE_LIMIT = 1_000;
+
+/** What a loop is made of. */
+export interface LoopParts {
+  readonly subscription: Subscription;
+  readonly prefetch: number;
+  readonly listener: ConsumerListener;
+  readonly connection: ManagedConnection;
+  readonly copies: CopySender;
+  readonly log: SubscriptionLog;
+  readonly clock: Clock;
+}
+
+/**
+ * The consumer of one subscription on RabbitMQ: one channel at a time. A closed channel, a cancel by the
+ * server and a lost connection end in the same place: a pause of random length, then a new channel, and
+ * everything declared again.
+ */
+export class ChannelLoop implements BrokerConsumer {
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+  #channel: ConsumerChannel | undefined;
+  #queue = '';
+  #failures = 0;
+  #counts: boolean;
+  #paused = false;
+  #backOffs = 0;
+  #backingOff: Promise<void> | undefined;
+  #intake: Promise<void> = Promise.resolve();
+  #firstAttempt: () => void = () => {};
+
+  constructor(private readonly parts: LoopParts) {
+    this.#counts = parts.subscription.queueType === 'quorum';
+  }
+
+  async start(): Promise<void> {
+    if (this.#running !== undefined) return;
+    const first = new Promise<void>((resolve) => {
+      this.#firstAttempt = resolve;
+    });
+    const isConnected = this.parts.connection.current !== undefined;
+    this.#running = this.#run();
+    if (isConnected) await within(this.parts.clock, FIRST_ATTEMPT_LIMIT, first);
+  }
+
+  async pause(): Promise<void> {
+    this.#paused = true;
+    await this.#applyIntake();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    void this.#applyIntake();
+  }
+
+  async backOff(): Promise<void> {
+    if (this.#backingOff === undefined) {
+      const ms = Math.min(FIRST_BACK_OFF * 2 ** this.#backOffs, LONGEST_BACK_OFF);
+      this.#backOffs += 1;
+      this.parts.log.warn('backOff', messages.intakePauses(ms));
+      this.#backingOff = pause(this.parts.clock, ms, this.#closing.signal).then(() => {
+        this.#backingOff = undefined;
+        void this.#applyIntake();
+      });
+    }
+    await this.#applyIntake();
+  }
+
+  async close(limitMs: number): Promise<void> {
+    this.#closing.abort();
+    await within(this.parts.clock, limitMs, this.#applyIntake());
+    await this.#channel?.close(limitMs);
+    await this.#running;
+    this.parts.log.flush();
+  }
+
+  async #run(): Promise<void> {
+    const { connection, clock } = this.parts;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const raw = await connection.ready(signal);
+      if (raw === undefined) break;
+      await this.#serve(raw);
+      this.#firstAttempt();
+      const longest = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
+      this.#failures += 1;
+      await pause(clock, longest * (0.5 + Math.random() / 2), signal);
+    }
+    this.#firstAttempt();
+  }
+
+  // One channel, from its opening to its end.
+  async #serve(raw: RawConnection): Promise<void> {
+    const { subscription, listener, log, clock } = this.parts;
+    let channel: ConsumerChannel | undefined;
+    try {
+      this.#queue = await declareTopology(raw, subscription, log);
+      channel = await ConsumerChannel.open(raw, (message) => this.#deliver(message), clock);
+      this.#channel = channel;
+      await this.#applyIntake();
+      if (!channel.isOpen) throw await channel.ended;
+    } catch (error) {
+      await channel?.close(CLOSE_LIMIT);
+      if (!this.#closing.signal.aborted) this.#failed(error as Error);
+      return;
+    }
+    this.#firstAttempt();
+    const reason = await channel.ended;
+    if (this.#closing.signal.aborted) return;
+    log.error('channel', messages.channelLost(this.#queue, reason));
+    listener.channelLost(reason);
+    listener.reconnecting(reason);
+  }
+
+  #failed(error: Error): void {
+    const { listener, log } = this.parts;
+    const isRefused = isRefusal(error);
+    log.error('consume', messages.cannotConsume(this.parts.subscription.queue, error, isRefused));
+    if (isRefused) listener.refused(error);
+    else listener.reconnecting(error);
+  }
+
+  /** Makes the consumer be what is wished for: there, or cancelled. One change at a time. */
+  #applyIntake(): Promise<void> {
+    const change = this.#intake.then(() => this.#changeIntake());
+    // A refused consume ends the channel, and `ended` tells why.
+    this.#intake = change.catch(() => undefined);
+    return change;
+  }
+
+  async #changeIntake(): Promise<void> {
+    const channel = this.#channel;
+    if (channel === undefined || !channel.isOpen) return;
+    const isWished =
+      !this.#paused && this.#backingOff === undefined && !this.#closing.signal.aborted;
+    if (!isWished) return channel.cancel();
+    if (channel.isConsuming) return;
+    const { subscription, prefetch, listener } = this.parts;
+    const options = { ...subscription.queueOptions.consumerOptions, noAck: subscription.noAck };
+    await channel.consume({ queue: this.#queue, prefetch, options });
+    this.#failures = 0;
+    listener.consuming();
+  }
+
+  #deliver(message: IncomingMessage): void {
+    const channel = this.#channel;
+    if (channel === undefined) return;
+    const { subscription, listener, copies, log } = this.parts;
+    if (this.#counts && message.fields.redelivered && !hasBrokerCount(message)) {
+      this.#counts = false;
+      log.error('counts', messages.notCounting(this.#queue));
+    }
+    const delivery = new RabbitDelivery(
+      message,
+      this.#queue,
+      this.#counts,
+      channel,
+      async (copy, target, { queue, channel: { lost } }) => {
+        const result = await copies.send(copy, target, { queue, lost });
+        if (result === 'confirmed') this.#backOffs = 0;
+        return result;
+      },
+    );
+    if (!subscription.noAck) channel.arrived(delivery);
+    listener.delivered(delivery);
+  }
+}

@@ -1,0 +1,153 @@
+import type { Frame, Written } from '../broker/port';
+import { type Clock, within } from '../clock';
+import type { IncomingMessage } from '../delivery/message';
+import { messages } from '../outcome/messages';
+import { Acker, type Tagged } from './acker';
+import type { RawChannel, RawConnection } from './types';
+
+/** What a channel hands over; `undefined`: the server has cancelled the consumer. */
+export type OnMessage = (message: IncomingMessage) => void;
+
+/** How a subscription consumes. */
+export interface ConsumeTerms {
+  readonly queue: string;
+  readonly prefetch: number;
+  readonly options: Parameters<RawChannel['consume']>[2];
+}
+
+/**
+ * One channel of one subscription, with its own error listener: what goes wrong on it ends it and
+ * nothing else. Settles only what it has delivered itself.
+ */
+export class ConsumerChannel {
+  /** Resolves with the reason when the channel has ended, in whatever way. Never rejects. */
+  readonly ended: Promise<Error>;
+  readonly #acker: Acker;
+  readonly #lost = new AbortController();
+  #consumerTag: string | undefined;
+  #open = true;
+  #end: (reason: Error) => void = () => {};
+
+  private constructor(
+    readonly raw: RawChannel,
+    private readonly onMessage: OnMessage,
+    private readonly clock: Clock,
+  ) {
+    this.#acker = new Acker((tag, multiple) => raw.ack(asMessage(tag), multiple), clock);
+    this.ended = new Promise((resolve) => {
+      let reason: Error | undefined;
+      this.#end = (error) => {
+        this.#open = false;
+        this.#lost.abort();
+        resolve(error);
+      };
+      raw.on('error', (error: Error) => {
+        reason = error;
+      });
+      raw.on('close', () => this.#end(reason ?? new Error(messages.channelClosed)));
+    });
+  }
+
+  /** Opens a channel on a connection; rejects where the connection is closing. */
+  static async open(
+    connection: RawConnection,
+    onMessage: OnMessage,
+    clock: Clock,
+  ): Promise<ConsumerChannel> {
+    return new ConsumerChannel(await connection.createChannel(), onMessage, clock);
+  }
+
+  /** Aborts when the channel has ended. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  get isConsuming(): boolean {
+    return this.#open && this.#consumerTag !== undefined;
+  }
+
+  /** Consumes; rejects with what the broker answers where it refuses. */
+  async consume({ queue, prefetch, options }: ConsumeTerms): Promise<void> {
+    await this.raw.prefetch(prefetch);
+    const { consumerTag } = await this.raw.consume(
+      queue,
+      (message) => {
+        if (message === null) this.#cancelledByServer(queue);
+        else if (this.#open) this.onMessage(message);
+      },
+      options,
+    );
+    this.#consumerTag = consumerTag;
+  }
+
+  /** Cancels the consumer; resolves once the broker has confirmed it, or the channel is gone. */
+  async cancel(): Promise<void> {
+    const tag = this.#consumerTag;
+    if (tag === undefined || !this.#open) return;
+    this.#consumerTag = undefined;
+    try {
+      await this.raw.cancel(tag);
+    } catch {
+      // The channel went first: `ended` tells, and there is nothing left to cancel.
+    }
+  }
+
+  arrived(delivery: Tagged): void {
+    this.#acker.arrived(delivery);
+  }
+
+  settle(delivery: Tagged, frame: Frame, written: Written): void {
+    if (!this.#open) return written(false);
+    if (frame === 'acknowledge') return this.#acker.acknowledge(delivery, written);
+    this.#acker.settled(delivery);
+    written(this.#write(delivery.tag, frame));
+  }
+
+  /**
+   * Writes the pending acknowledgements and closes. The close is a round trip: what was written before
+   * it has reached the broker when it resolves.
+   */
+  async close(limitMs: number): Promise<void> {
+    if (!this.#open) return;
+    this.#acker.flush();
+    this.#open = false;
+    // A connection that breaks meanwhile ends the channel without an answer to the close.
+    await within(this.clock, limitMs, Promise.race([this.#closeRaw(), this.ended]));
+    this.#end(new Error(messages.channelClosed));
+  }
+
+  #write(tag: number, frame: Exclude<Frame, 'acknowledge'>): boolean {
+    try {
+      // Since RabbitMQ 4.3 a nack that requeues is not counted, and a reject is.
+      if (frame === 'release') this.raw.nack(asMessage(tag), false, true);
+      else this.raw.reject(asMessage(tag), frame === 'requeue');
+      return true;
+    } catch {
+      return false; // amqplib throws once the channel closes: the delivery is out again.
+    }
+  }
+
+  #cancelledByServer(queue: string): void {
+    this.#consumerTag = undefined;
+    this.#acker.flush();
+    this.#end(new Error(messages.cancelledByServer(queue)));
+    void this.#closeRaw();
+  }
+
+  async #closeRaw(): Promise<void> {
+    try {
+      await this.raw.close();
+    } catch {
+      // It was closed already.
+    }
+  }
+}
+
+// amqplib settles a message by the one field that it reads of it.
+function asMessage(tag: number): IncomingMessage {
+  return { fields: { deliveryTag: tag } } as IncomingMessage;
+}

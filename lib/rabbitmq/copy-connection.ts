@@ -1,0 +1,110 @@
+import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import { type Clock, within } from '../clock';
+import { CopyChannel } from './copy-channel';
+import type { ConnectionManager, RawConnection } from './types';
+
+type ManagerClass = new (
+  urls: unknown,
+  options?: Readonly<Record<string, unknown>>,
+) => ConnectionManager;
+
+/**
+ * The connection for copies: one beside each connection of the application, with its address and
+ * credentials, opened on first use. Under a memory alarm the broker stops reading every connection that
+ * has published, acknowledgements included; so nothing is ever published where deliveries are settled.
+ */
+export class CopyConnection {
+  #manager: ConnectionManager | undefined;
+  #channel: CopyChannel | undefined;
+  #opening: Promise<CopyChannel | undefined> | undefined;
+  #lastError: unknown;
+  #blocked = false;
+  #closed = false;
+
+  constructor(
+    private readonly application: AmqpConnection,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether the broker has told this connection to publish nothing for now. */
+  get isBlocked(): boolean {
+    return this.#blocked;
+  }
+
+  /** Why there was no connection or channel the last time; for log lines. */
+  get lastError(): unknown {
+    return this.#lastError;
+  }
+
+  /** The amqplib connection once it is up; `undefined` where it does not come up in time. */
+  async raw(limitMs: number): Promise<RawConnection | undefined> {
+    if (this.#closed) return undefined;
+    this.#manager ??= this.#open();
+    const manager = this.#manager;
+    if (!manager.isConnected()) {
+      let connected = (): void => {};
+      const up = new Promise<void>((resolve) => {
+        connected = resolve;
+        manager.on('connect', connected);
+      });
+      await within(this.clock, limitMs, up);
+      manager.removeListener('connect', connected);
+    }
+    return manager.isConnected() ? manager.connection : undefined;
+  }
+
+  /** The confirm channel; a new one where there is none or the last has closed. */
+  async channel(limitMs: number): Promise<CopyChannel | undefined> {
+    if (this.#channel?.isOpen) return this.#channel;
+    this.#opening ??= this.#openChannel(limitMs).finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  /** Closes the connection, within `limitMs`. Never rejects. */
+  async close(limitMs: number): Promise<void> {
+    this.#closed = true;
+    const closing = async (): Promise<void> => {
+      await this.#channel?.close();
+      await this.#manager?.close();
+    };
+    await within(this.clock, limitMs, closing());
+  }
+
+  async #openChannel(limitMs: number): Promise<CopyChannel | undefined> {
+    const connection = await this.raw(limitMs);
+    if (connection === undefined) return undefined;
+    try {
+      this.#channel = new CopyChannel(await connection.createConfirmChannel());
+      return this.#channel;
+    } catch (error) {
+      this.#lastError = error; // The connection went meanwhile; the next call finds another.
+      return undefined;
+    }
+  }
+
+  #open(): ConnectionManager {
+    const { uri, connectionManagerOptions } = this.application.configuration;
+    // Made by the class that golevelup's own manager has: importing amqplib or the manager here would
+    // bring a second copy of it into some applications.
+    const Manager = this.application.managedConnection.constructor as unknown as ManagerClass;
+    const manager = new Manager(uri, { ...connectionManagerOptions, reconnectTimeInSeconds: 1 });
+    manager.on('blocked', () => {
+      this.#blocked = true;
+    });
+    for (const event of ['unblocked', 'disconnect']) {
+      manager.on(event, () => {
+        this.#blocked = false;
+      });
+    }
+    manager.on('connectFailed', ({ err }: { err: unknown }) => {
+      this.#lastError = err;
+    });
+    // Rejects where credentials are refused; each copy that waits in vain tells why.
+    manager.connect().catch((error: unknown) => {
+      this.#lastError = error;
+    });
+    return manager;
+  }
+}

@@ -1,0 +1,75 @@
+import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import { type Clock, within } from '../clock';
+import type { ConnectionManager, RawConnection } from './types';
+
+/** How long golevelup's own declarations may take before consuming goes on without them. */
+const SETUP_LIMIT = 10_000;
+
+/** golevelup's connection, as the adapter needs it: the present amqplib connection, or the next one. */
+export class ManagedConnection {
+  constructor(
+    private readonly connection: AmqpConnection,
+    private readonly clock: Clock,
+  ) {}
+
+  get #manager(): ConnectionManager {
+    return this.connection.managedConnection;
+  }
+
+  /** The connection, if it is up. */
+  get current(): RawConnection | undefined {
+    return this.#manager.isConnected() ? this.#manager.connection : undefined;
+  }
+
+  /**
+   * Resolves with the connection once it is up and golevelup has declared its exchanges on it;
+   * `undefined` where `signal` aborts before.
+   */
+  async ready(signal: AbortSignal): Promise<RawConnection | undefined> {
+    while (!signal.aborted) {
+      const current = this.current ?? (await this.#next(signal));
+      if (current === undefined) return undefined;
+      const setUp = this.connection.managedChannel.waitForConnect();
+      await within(this.clock, SETUP_LIMIT, Promise.race([setUp, aborted(signal)]));
+      if (this.current === current) return signal.aborted ? undefined : current;
+    }
+    return undefined;
+  }
+
+  #next(signal: AbortSignal): Promise<RawConnection | undefined> {
+    const manager = this.#manager;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        manager.removeListener('connect', done);
+        signal.removeEventListener('abort', done);
+        resolve(this.current);
+      };
+      manager.on('connect', done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** The version of the server at the other end: major and minor. */
+export function serverVersionOf(connection: RawConnection): readonly [number, number] {
+  const { serverProperties } = connection.connection as {
+    readonly serverProperties?: { readonly version?: unknown };
+  };
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(String(serverProperties?.version)) ?? [];
+  return [Number(major ?? 0), Number(minor ?? 0)];
+}
+
+/** Whether a version is at least another. */
+export function isAtLeast(
+  [major, minor]: readonly [number, number],
+  [leastMajor, leastMinor]: readonly [number, number],
+): boolean {
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+}

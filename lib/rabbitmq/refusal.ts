@@ -1,0 +1,26 @@
+/** The reply code of a server's error; `undefined` where the server did not speak. */
+export function replyCodeOf(error: unknown): number | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** Whether the server says that a queue or exchange does not exist. */
+export function isNotFound(error: unknown): boolean {
+  return replyCodeOf(error) === 404;
+}
+
+/** Whether the server says that what exists has other arguments. */
+export function isInequivalent(error: unknown): boolean {
+  return replyCodeOf(error) === 406;
+}
+
+/**
+ * Whether the server refuses what a subscription declares or asks for, so that trying again changes
+ * nothing by itself: no such queue or exchange, other arguments, no permission. A queue that another
+ * consumer or connection holds for itself is not refused but taken: it may be free later.
+ */
+export function isRefusal(error: unknown): boolean {
+  const code = replyCodeOf(error);
+  if (code === 403) return !/exclusive (use|access)/i.test((error as Error).message);
+  return code === 404 || code === 406;
+}

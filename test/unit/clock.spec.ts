@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Clock, pause, systemClock, within } from '../../lib/clock';
+import { FakeClock } from '../support/fake-clock';
+
+const DAY = 86_400_000;
+
+describe('systemClock', () => {
+  describe('made while Vitest holds the timers', () => {
+    let clock: Clock;
+
+    beforeEach(async () => {
+      vi.useFakeTimers();
+      vi.resetModules();
+      ({ systemClock: clock } = await import('../../lib/clock'));
+    });
+
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    it.each([
+      ['0 ms', 0],
+      ['a fraction', 0.4],
+      ['1 s', 1_000],
+      ['the longest delay of a Node timer', 2 ** 31 - 1],
+      ['one ms more than a Node timer keeps', 2 ** 31],
+      ['49 days, which Node itself would fire at once', 49 * DAY],
+    ])('calls once, and no sooner than asked, for %s', (_name, ms) => {
+      const work = vi.fn();
+      const start = Date.now();
+      clock.after(ms, () => work(Date.now() - start));
+      vi.advanceTimersByTime(Math.max(0, Math.ceil(ms) - 1));
+      expect(work.mock.calls.filter(([waited]) => waited < ms)).toEqual([]);
+      vi.advanceTimersByTime(2);
+      expect(work).toHaveBeenCalledOnce();
+      vi.advanceTimersByTime(60 * DAY);
+      expect(work).toHaveBeenCalledOnce();
+    });
+
+    it('takes a negative time as none', () => {
+      const work = vi.fn();
+      clock.after(-5_000, work);
+      vi.advanceTimersByTime(1);
+      expect(work).toHaveBeenCalledOnce();
+    });
+
+    it('forgets a cancelled call, also after the timer has been armed again', () => {
+      const work = vi.fn();
+      const timer = clock.after(49 * DAY, work);
+      vi.advanceTimersByTime(40 * DAY);
+      timer.cancel();
+      expect(vi.getTimerCount()).toBe(0);
+      vi.advanceTimersByTime(40 * DAY);
+      expect(work).not.toHaveBeenCalled();
+    });
+
+    it('calls work of the next turn after the microtasks of this one', async () => {
+      const order: string[] = [];
+      clock.nextTurn(() => order.push('turn'));
+      await Promise.resolve().then(() => order.push('microtask'));
+      order.push('end');
+      vi.runAllTimers();
+      expect(order).toEqual(['microtask', 'end', 'turn']);
+    });
+  });
+
+  it('goes on while a test holds the timers that it took before', async () => {
+    vi.useFakeTimers({ now: 0 });
+    try {
+      const before = systemClock.monotonic();
+      await new Promise<void>((resolve) => systemClock.after(2, resolve));
+      await new Promise<void>((resolve) => systemClock.nextTurn(resolve));
+      expect(systemClock.monotonic()).toBeGreaterThan(before);
+      expect(systemClock.now()).toBeGreaterThan(Date.parse('2020-01-01'));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('keeps the process alive for a call, and not for one in the background', () => {
+    const active = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = active();
+    const background = systemClock.after(DAY, () => {}, { background: true });
+    expect(active()).toBe(before);
+    const kept = systemClock.after(DAY, () => {});
+    expect(active()).toBe(before + 1);
+    kept.cancel();
+    background.cancel();
+    expect(active()).toBe(before);
+  });
+
+  it('keeps a long call of the background in the background when it is armed again', async () => {
+    const setTimeout = vi.spyOn(globalThis, 'setTimeout');
+    const unref = vi.fn();
+    setTimeout.mockImplementation(((work: () => void) => {
+      if (unref.mock.calls.length === 0) queueMicrotask(work);
+      return { unref };
+    }) as never);
+    try {
+      vi.resetModules();
+      const { systemClock: clock } = await import('../../lib/clock');
+      clock.after(40 * DAY, () => {}, { background: true });
+      await Promise.resolve();
+      expect(unref).toHaveBeenCalledTimes(2);
+    } finally {
+      setTimeout.mockRestore();
+    }
+  });
+});
+
+describe('pause', () => {
+  it('resolves once the time has passed, and not before', async () => {
+    const clock = new FakeClock();
+    const done = vi.fn();
+    void pause(clock, 1_000).then(done);
+    await clock.pass(999);
+    expect(done).not.toHaveBeenCalled();
+    await clock.pass(1);
+    expect(done).toHaveBeenCalledOnce();
+  });
+
+  it('resolves as soon as the signal aborts, and leaves no timer behind', async () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const paused = pause(clock, 60_000, controller.signal);
+    controller.abort();
+    await paused;
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('does not wait at all for a signal that has aborted', async () => {
+    const clock = new FakeClock();
+    await pause(clock, 60_000, AbortSignal.abort());
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('leaves no listener on a signal that outlives it', async () => {
+    const clock = new FakeClock();
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    const paused = pause(clock, 10, signal);
+    clock.advance(10);
+    await paused;
+    expect(removed.mock.calls).toEqual(added.mock.calls.map(([type, work]) => [type, work]));
+    expect(added).toHaveBeenCalledOnce();
+  });
+});
+
+describe('within', () => {
+  it('says that work ended in time, and takes its timer back', async () => {
+    const clock = new FakeClock();
+    expect(await within(clock, 1_000, Promise.resolve(false))).toBe(true);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('does not reject for work that rejects', async () => {
+    const clock = new FakeClock();
+    expect(await within(clock, 1_000, Promise.reject(new Error('failed')))).toBe(true);
+  });
+
+  it('gives up after the time, and the rejection that comes later is nobody’s', async () => {
+    const clock = new FakeClock();
+    let fail: (error: Error) => void = () => {};
+    const work = new Promise((_resolve, reject) => {
+      fail = reject;
+    });
+    const ended = within(clock, 1_000, work);
+    clock.advance(1_000);
+    expect(await ended).toBe(false);
+    fail(new Error('too late'));
+    await clock.endTurn();
+  });
+});
