@@ -73,19 +73,29 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work` at most `ms`. Says whether it ended in time; how it ended does not matter. */
-export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: Timer | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = clock.after(ms, () => resolve(false));
+/**
+ * Waits for `work` at most `ms`, and no longer than until `signal` aborts. Says whether it ended before;
+ * how it ended does not matter.
+ */
+export function within(
+  clock: Clock,
+  ms: number,
+  work: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (inTime: boolean): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', aborted);
+      resolve(inTime);
+    };
+    const aborted = (): void => end(false);
+    const timer = clock.after(ms, aborted);
+    if (signal?.aborted) return end(false);
+    signal?.addEventListener('abort', aborted, { once: true });
+    work.then(
+      () => end(true),
+      () => end(true),
+    );
   });
-  const ended = work.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([ended, late]);
-  } finally {
-    timer?.cancel();
-  }
 }

@@ -9,9 +9,14 @@ export class Panic extends Error {
   readonly [PANIC] = true;
 }
 
-/** Whether an error is a {@link Panic}, also one of another copy of this package. */
+/** Whether an error is a {@link Panic}, also one of another copy of this package. Never throws. */
 export function isPanicError(error: unknown): boolean {
-  return error instanceof Error && (error as Partial<Panic>)[PANIC] === true;
+  if (typeof error !== 'object' || error === null) return false;
+  try {
+    return (error as Partial<Panic>)[PANIC] === true;
+  } catch {
+    return false; // A proxy whose traps throw.
+  }
 }
 
 /**

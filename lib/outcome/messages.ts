@@ -1,45 +1,13 @@
-import { inspect } from 'node:util';
-
-/** What was found, shortened to a part of a line. */
-function found(value: unknown): string {
-  try {
-    const text = inspect(value, {
-      depth: 1,
-      breakLength: Number.POSITIVE_INFINITY,
-      maxStringLength: 60,
-    });
-    return text.length > 120 ? `${text.slice(0, 117)}...` : text;
-  } catch {
-    return 'a value that can not be shown';
-  }
-}
-
-function named(name: string): string {
-  return name === '' ? '' : ` "${name}"`;
-}
-
-function idText(messageId: unknown): string {
-  return typeof messageId === 'string' ? `"${messageId.slice(0, 100)}"` : 'without id';
-}
-
-interface MessageFacts {
-  readonly messageId?: string | undefined;
-  readonly queue: string;
-  readonly attempt: number;
-}
-
-function messageText({ messageId, queue }: MessageFacts): string {
-  return `message ${idText(messageId)} of queue "${queue}"`;
-}
-
-function errorText(error: unknown): string {
-  try {
-    const text = String(error);
-    return text.length > 300 ? `${text.slice(0, 297)}...` : text;
-  } catch {
-    return 'an error that has no text';
-  }
-}
+import {
+  errorText,
+  found,
+  idText,
+  type MessageFacts,
+  messageText,
+  named,
+  policyText,
+  type SubscriptionFacts,
+} from './texts';
 
 /** Every text that this library shows to people: one place for names, order and tone. */
 export const messages = {
@@ -68,7 +36,7 @@ export const messages = {
       assertQueueErrorHandler: 'a refused queue is reported by started and the registry',
       usePersistentReplyTo: '@Subscribe sends no replies; keep @RabbitRPC for these',
     };
-    const hint = instead[option];
+    const hint = Object.hasOwn(instead, option) ? instead[option] : undefined;
     return `${handler}: ${option}: ${hint === undefined ? 'no such option of @Subscribe; remove it or correct its name' : `not an option of @Subscribe; instead: ${hint}`}`;
   },
   differingOptions: (handler: string, option: string, queue: string): string =>
@@ -170,4 +138,79 @@ export const messages = {
     `retry.by: 'broker' needs RabbitMQ 4.3 or later; found ${version}. Leave retry.by out: copies then wait in queues of their own`,
   missingRoute: (exchange: string): string =>
     `queueOptions names the dead-letter exchange "${exchange}", which does not exist: what is rejected is discarded without a trace. Declare it, or use deadLetter`,
+
+  // The application.
+  unknownModuleOption: (option: string): string =>
+    `SettleModule: ${option}: no such option; remove it or correct its name`,
+  moduleTwice:
+    'SettleModule: expected forRoot or forRootAsync once in an application; found it more than once',
+  unusableScope: (handler: string, scope: string): string =>
+    `${handler}: expected a provider with one instance; found a ${scope} one. Messages have no request to make another for`,
+  undecoratedParameter: (handler: string, index: number): string =>
+    `${handler}: parameter ${index}: expected a decorator, since another parameter has one; found none. Only the first may go without, and gets the payload`,
+  classEnhancerOnController: (handler: string, kind: string, name: string): string =>
+    `${handler}: ${kind}: expected instances; found the class ${name}. Nest ignores it on a controller here; give new ${name}(...), or move the method to a provider`,
+  requestScopedEnhancers: (names: readonly string[]): string =>
+    `Request-scoped global enhancers do not run for messages: ${names.join(', ')}`,
+  noConnectionFor: (
+    handler: string,
+    wanted: string | undefined,
+    names: readonly string[],
+  ): string =>
+    names.length === 0
+      ? `${handler}: connection: expected an AmqpConnection in the application; found none. Import RabbitMQModule.forRoot(...)`
+      : `${handler}: connection: expected one of ${names.map((name) => `"${name}"`).join(', ')}; found ${found(wanted)}`,
+  missingHandlerOptions: (handler: string, name: string, connection: string): string =>
+    `${handler}: name: expected an entry "${name}" in the handlers of connection "${connection}"; found none`,
+  missingRoutingKey: (handler: string, exchange: string): string =>
+    `${handler}: routingKey: expected a key, since exchange "${exchange}" routes by it; found none. '' binds to the empty key`,
+  sharedQueue: (one: string, other: string, queue: string): string =>
+    `${other}: queue: expected a queue of its own; found "${queue}", which ${one} consumes too: each would get a part of the messages`,
+  sharedConsumerTag: (one: string, other: string, tag: string): string =>
+    `${other}: queueOptions.consumerOptions.consumerTag: expected a tag of its own; found "${tag}", which ${one} has too`,
+  refused: (handler: string, queue: string | undefined, error: unknown): string =>
+    `${handler}: queue "${queue ?? '(named by the server)'}": the broker refuses it: ${errorText(error)}`,
+  noSuchSubscription: (
+    handler: string,
+    name: string | undefined,
+    names: readonly string[],
+  ): string =>
+    names.length === 0
+      ? `${handler}: expected a subscription${name === undefined ? '' : ` named "${name}"`}; found none`
+      : `${handler}: expected the name of one of its subscriptions, ${names.map((one) => `"${one}"`).join(', ')}; found ${found(name)}`,
+  skipped: (connection: string): string =>
+    `does not consume: connection "${connection}" has registerHandlers: false`,
+  subscription: (told: SubscriptionFacts, prefetch: number): string => {
+    const { queue, queueType, retry, deadLetter, noAck } = told;
+    const policies = `onError ${policyText(told.onError.otherwise)}${told.onError.rules.length > 0 ? ` after ${told.onError.rules.length} rules` : ''}, onPanic ${policyText(told.onPanic)}, onUndecodable ${policyText(told.onUndecodable)}`;
+    const retries =
+      retry === undefined
+        ? 'no retry declared'
+        : `${retry.attempts} ${retry.attempts === 1 ? 'attempt' : 'attempts'}, backoff ${[1, 2, 3].map((n) => `${told.backoff.delay(n)}ms`).join(', ')}, ... by the ${retry.by}`;
+    const dead =
+      deadLetter === undefined
+        ? 'no dead-letter queue'
+        : `dead letters to "${deadLetter.queue}" by the ${deadLetter.by}`;
+    const timeout = told.timeout === undefined ? 'no timeout' : `timeout ${told.timeout}ms`;
+    return `queue "${queue ?? '(named by the server)'}" (${queueType}${noAck ? ', noAck' : ''}), prefetch ${prefetch}; ${retries}; ${dead}; ${timeout}; ${policies}`;
+  },
+  signalChannelLost: (handler: string): string =>
+    `The channel of ${handler} is gone; the broker hands its deliveries out again`,
+  stopping: 'The service is stopping',
+  stoppingFailed: 'stopping met an error and went on',
+  gaveUp: (handler: string, count: number): string =>
+    `${handler}: ${count} ${count === 1 ? 'delivery' : 'deliveries'} not finished when shutdownTimeout ended; released`,
+  failFast: (event: {
+    readonly subscription: { readonly handler: string };
+    readonly delivery: MessageFacts;
+    readonly error: unknown;
+  }): string =>
+    `${event.subscription.handler}: ${messageText(event.delivery)}: ${errorText(event.error)}; the service stops, and the delivery stays unsettled`,
+  onFailFastThrew: 'onFailFast threw; the process leaves as it does without it',
+  eventListenerThrew: 'a subscriber of SettlementEvents threw',
+  unforeseen: 'an unforeseen error while settling; the delivery is released',
+  oldDelivery: (queue: string | undefined, age: number, inFlight: number): string =>
+    `queue "${queue ?? '(named by the server)'}": the oldest delivery has been in flight for ${Math.round(age / 1000)} s, ${inFlight} in all; a handler that never ends holds a place of the prefetch. 'timeout' limits it`,
+  oneOf: (names: readonly string[]): string =>
+    names.length === 1 ? `${names[0]}` : `one of ${names.join(', ') || 'the enhancers'}`,
 };

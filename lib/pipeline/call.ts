@@ -45,8 +45,8 @@ export function lastValueOf(values: Parameters<typeof lastValueFrom>[0]): Promis
   return lastValueFrom(values, { defaultValue: undefined });
 }
 
-// golevelup's class, by what it looks like: another copy of the package is no other answer.
-function isNack(value: unknown): value is { readonly requeue: boolean } {
+/** Whether a value is golevelup's `Nack`, by what it looks like: another copy has another class. */
+export function isNack(value: unknown): value is { readonly requeue: boolean } {
   return (
     typeof value === 'object' &&
     value !== null &&

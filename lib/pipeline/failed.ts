@@ -10,8 +10,15 @@ export class Failed {
     readonly origin: Origin,
     /** What was thrown, untouched. */
     readonly error: unknown,
-    /** Of an enhancer's failure: whether the body had begun, and who may have raised it. */
-    readonly enhancer?: { readonly entered: boolean; readonly name: string },
+    /**
+     * Of an enhancer's failure: whether the body had begun, who may have raised it, and what the body
+     * itself threw before an enhancer made this of it.
+     */
+    readonly enhancer?: {
+      readonly entered: boolean;
+      readonly name: string;
+      readonly body?: { readonly error: unknown };
+    },
   ) {}
 
   /** What was thrown, with its origin where none is known yet. */

@@ -24,7 +24,8 @@ export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): Failu
         return undefined;
       }
     });
-  return (failed, delivery) => {
+  return (raised, delivery) => {
+    const failed = withoutDisguise(raised, delivery.payload, guarded);
     const cause = causeOf(failed, delivery.payload, guarded);
     const policy = policyOf(cause, failed.error, delivery, log);
     const firstTime = delivery.attempt === 1 && !delivery.redelivered;
@@ -33,6 +34,14 @@ export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): Failu
     }
     return outcomeOfPolicy(policy, cause, failed.error, firstTime);
   };
+}
+
+// A bug stays one when a filter or an interceptor has thrown another error in its place.
+function withoutDisguise(failed: Failed, payload: unknown, isPanic: IsPanic | undefined): Failed {
+  const body = failed.enhancer?.body;
+  if (body === undefined) return failed;
+  const original = new Failed('body', body.error);
+  return causeOf(original, payload, isPanic) === 'panic' ? original : failed;
 }
 
 function policyOf(

@@ -47,7 +47,7 @@ export class ChannelLoop implements BrokerConsumer {
   #paused = false;
   #backOffs = 0;
   #backingOff: Promise<void> | undefined;
-  #intake: Promise<void> = Promise.resolve();
+  #intake: Promise<Error | undefined> = Promise.resolve(undefined);
   #firstAttempt: () => void = () => {};
 
   constructor(private readonly parts: LoopParts) {
@@ -91,7 +91,7 @@ export class ChannelLoop implements BrokerConsumer {
     this.#closing.abort();
     await within(this.parts.clock, limitMs, this.#applyIntake());
     await this.#channel?.close(limitMs);
-    await this.#running;
+    if (this.#running !== undefined) await within(this.parts.clock, limitMs, this.#running);
     this.parts.log.flush();
   }
 
@@ -118,7 +118,8 @@ export class ChannelLoop implements BrokerConsumer {
       this.#queue = await declareTopology(raw, subscription, log);
       channel = await ConsumerChannel.open(raw, (message) => this.#deliver(message), clock);
       this.#channel = channel;
-      await this.#applyIntake();
+      const refused = await this.#applyIntake();
+      if (refused !== undefined) throw refused;
       if (!channel.isOpen) throw await channel.ended;
     } catch (error) {
       await channel?.close(CLOSE_LIMIT);
@@ -141,12 +142,20 @@ export class ChannelLoop implements BrokerConsumer {
     else listener.reconnecting(error);
   }
 
-  /** Makes the consumer be what is wished for: there, or cancelled. One change at a time. */
-  #applyIntake(): Promise<void> {
-    const change = this.#intake.then(() => this.#changeIntake());
-    // A refused consume ends the channel, and `ended` tells why.
-    this.#intake = change.catch(() => undefined);
-    return change;
+  /**
+   * Makes the consumer be what is wished for: there, or cancelled. One change at a time. Resolves with
+   * the error of a consume that the broker refused; that ends the channel as well.
+   */
+  #applyIntake(): Promise<Error | undefined> {
+    this.#intake = this.#intake.then(async () => {
+      try {
+        await this.#changeIntake();
+        return undefined;
+      } catch (error) {
+        return error as Error;
+      }
+    });
+    return this.#intake;
   }
 
   async #changeIntake(): Promise<void> {

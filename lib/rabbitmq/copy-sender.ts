@@ -81,7 +81,7 @@ export class CopySender {
     const published = channel.publish(this.#queueOf(target, original), copy).then((ended) => {
       result = ended;
     });
-    await within(this.clock, left(), Promise.race([published, lostOf(original)]));
+    await within(this.clock, left(), published, original.lost);
     return result;
   }
 
@@ -134,11 +134,4 @@ export class CopySender {
       else await channel.checkQueue(name);
     });
   }
-}
-
-function lostOf({ lost }: Original): Promise<void> {
-  return new Promise((resolve) => {
-    if (lost.aborted) resolve();
-    else lost.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

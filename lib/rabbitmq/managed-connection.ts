@@ -30,7 +30,7 @@ export class ManagedConnection {
       const current = this.current ?? (await this.#next(signal));
       if (current === undefined) return undefined;
       const setUp = this.connection.managedChannel.waitForConnect();
-      await within(this.clock, SETUP_LIMIT, Promise.race([setUp, aborted(signal)]));
+      await within(this.clock, SETUP_LIMIT, setUp, signal);
       if (this.current === current) return signal.aborted ? undefined : current;
     }
     return undefined;
@@ -48,13 +48,6 @@ export class ManagedConnection {
       signal.addEventListener('abort', done, { once: true });
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** The version of the server at the other end: major and minor. */

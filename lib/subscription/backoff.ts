@@ -33,11 +33,13 @@ export function fixed(delay: Duration, options: JitterOptions = {}): Backoff {
 export function linear(
   delay: Duration,
   options: JitterOptions & { readonly max?: Duration } = {},
-): Backoff & { readonly linear: { readonly ms: number; readonly max: number } } {
+): Backoff & {
+  readonly linear: { readonly ms: number; readonly max: number; readonly jitter: number };
+} {
   const ms = required(delay, 'delay');
   const max = required(options.max ?? LONGEST_DELAY, 'max');
   const made = backoff((attempt) => Math.min(ms * attempt, max), options);
-  return Object.freeze({ ...made, linear: { ms, max } });
+  return Object.freeze({ ...made, linear: { ms, max, jitter: options.jitter ?? 0 } });
 }
 
 /**
@@ -56,7 +58,9 @@ export function exponential(
   if (!(factor >= 1) || factor === Number.POSITIVE_INFINITY) {
     throw new RangeError(messages.backoff('factor', 'a finite number of 1 or more', factor));
   }
-  return backoff((attempt) => Math.min(ms * factor ** (attempt - 1), max), options);
+  // Where the growth leaves the range of numbers, 0 must stay 0.
+  const growth = (attempt: number): number => Math.min(factor ** (attempt - 1), Number.MAX_VALUE);
+  return backoff((attempt) => Math.min(ms * growth(attempt), max), options);
 }
 
 /**

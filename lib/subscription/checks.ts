@@ -119,8 +119,8 @@ export function combinationFaults(subscription: Subscription, options: Subscribe
   if (retry?.by === 'broker') {
     const quorum = "'runtime', or queueType: 'quorum'";
     refuse(queueType !== 'quorum', 'retry.by', quorum, 'broker');
-    const isLinear = 'linear' in subscription.backoff;
-    refuse(!isLinear, 'retry.backoff', messages.linearExpected, options.retry?.backoff);
+    const isLinear = isLinearWithoutJitter(subscription.backoff);
+    refuse(!isLinear, 'retry.backoff', messages.linearExpected, subscription.backoff);
   }
   if (queue === undefined) {
     const { backoff } = options.retry ?? {};
@@ -130,6 +130,11 @@ export function combinationFaults(subscription: Subscription, options: Subscribe
     refuse(retry?.by === 'broker', 'retry.by', named, 'broker');
   }
   return found;
+}
+
+function isLinearWithoutJitter(backoff: unknown): boolean {
+  if (typeof backoff !== 'object' || backoff === null || !('linear' in backoff)) return false;
+  return (backoff.linear as { readonly jitter?: unknown } | null)?.jitter === 0;
 }
 
 function isBackoff(value: unknown): boolean {

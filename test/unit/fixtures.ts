@@ -117,7 +117,8 @@ export const oddValues: readonly (readonly [string, () => unknown])[] = [
 ];
 
 function withThrowingGetters(target: object): object {
-  for (const name of ['name', 'message', 'stack', 'cause', 'code', 'constructor', 'getStatus']) {
+  // The stack first: V8 reads name and message when it is replaced.
+  for (const name of ['stack', 'name', 'message', 'cause', 'code', 'constructor', 'getStatus']) {
     Object.defineProperty(target, name, {
       get: () => {
         throw new TypeError(`${name} can not be read`);

@@ -62,7 +62,11 @@ export abstract class FaultRules {
     return this.rules.add(predicate, () => ({ kind: 'cut', before }), { times });
   }
 
-  /** Replaces matching frames, their content included, by others in either direction. */
+  /**
+   * Replaces matching frames, their content included, by others in either direction. What the
+   * receivers answer passes on like any other frame; where the other side does not expect the
+   * answer, as RabbitMQ no `channel.close-ok`, another rule has to drop it.
+   */
   rewrite(predicate: FramePredicate, replace: Replace, options: RuleOptions = {}): Rule {
     return this.rules.add(predicate, () => ({ kind: 'rewrite', replace }), options);
   }

@@ -8,8 +8,9 @@ import {
   nameOf,
   type RawFrame,
 } from './frames';
-import { Gate } from './gate';
+import type { Gate } from './gate';
 import { carriesContent, type FrameName } from './methods';
+import { type Piece, PieceQueue } from './piece-queue';
 import type { Treatment } from './rules';
 
 /** What a lane needs from the connection it belongs to. */
@@ -24,15 +25,6 @@ export interface LaneHost {
   insertBack(direction: Direction, parts: readonly Buffer[]): void;
 }
 
-/** A method with its content, or a frame of its own: what is passed on in one piece. */
-interface Piece {
-  parts: Buffer[];
-  complete: boolean;
-  readonly gate?: Gate;
-  readonly onComplete?: (piece: Piece) => void;
-  readonly onPassed?: () => void;
-}
-
 /** The content that still has to follow a method on its channel. */
 interface Content {
   piece: Piece | undefined;
@@ -43,20 +35,24 @@ interface Content {
 
 /**
  * One direction of one connection: splits what arrives into frames, asks the rules, and passes
- * the pieces on in the order in which they began. A piece at the head that is incomplete or kept
- * back keeps back those behind it.
+ * the pieces on in the order in which they began.
  */
 export class Lane {
   private readonly parser = new FrameParser();
-  private queue: Piece[] = [];
-  private head = 0;
+  private readonly queue: PieceQueue;
   private readonly contents = new Map<number, Content>();
   private closed = false;
 
   constructor(
     private readonly direction: Direction,
     private readonly host: LaneHost,
-  ) {}
+  ) {
+    this.queue = new PieceQueue({
+      isPaused: () => host.isPaused(direction),
+      write: (part) => host.write(direction, part),
+      flush: () => host.flush(direction),
+    });
+  }
 
   receive(chunk: Buffer): void {
     if (!this.closed) {
@@ -84,15 +80,14 @@ export class Lane {
 
   /** Passes on what may be passed on now. */
   resume(): void {
-    this.drain();
+    this.queue.drain();
     this.host.flush(this.direction);
   }
 
   /** Forgets everything that is not passed on, and whatever arrives from now on. */
   close(): void {
     this.closed = true;
-    this.queue = [];
-    this.head = 0;
+    this.queue.clear();
     this.contents.clear();
   }
 
@@ -200,7 +195,7 @@ export class Lane {
     if (!piece.complete) {
       piece.complete = true;
       piece.onComplete?.(piece);
-      this.drain();
+      this.queue.drain();
     }
   }
 
@@ -214,34 +209,6 @@ export class Lane {
   private completeContents(): void {
     for (const [channel, content] of this.contents) {
       this.completeContent(channel, content);
-    }
-  }
-
-  private drain(): void {
-    while (!this.host.isPaused(this.direction)) {
-      const piece = this.queue[this.head];
-      if (piece === undefined || this.head === 1000) {
-        this.queue.splice(0, this.head);
-        this.head = 0;
-      }
-      if (piece === undefined || !piece.complete || piece.gate?.state === 'closed') {
-        return;
-      }
-      this.head += 1;
-      this.pass(piece);
-    }
-  }
-
-  private pass(piece: Piece): void {
-    if (piece.gate?.state === 'dropped') {
-      return;
-    }
-    for (const part of piece.parts) {
-      this.host.write(this.direction, part);
-    }
-    if (piece.onPassed !== undefined) {
-      this.host.flush(this.direction);
-      piece.onPassed();
     }
   }
 }

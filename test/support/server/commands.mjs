@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
  * @typedef {object} CommandOptions
  * @property {NodeJS.ProcessEnv | undefined} [environment] the whole environment of the command; the caller's own when absent
  * @property {number | undefined} [timeout] milliseconds after which the command is ended and the call rejects
+ * @property {boolean} [detached] whether signals from the terminal pass it by
  */
 
 /**
@@ -32,10 +33,10 @@ export function findExecutable(name, alsoIn = []) {
  * @param {CommandOptions} [options]
  * @returns {Promise<string>}
  */
-export function run(command, { environment = process.env, timeout = 60_000 } = {}) {
+export function run(command, { environment = process.env, timeout = 60_000, detached = false } = {}) {
   const [file = '', ...parameters] = command;
   return new Promise((resolve, reject) => {
-    const child = spawn(file, parameters, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, parameters, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached });
     let output = '';
     let errors = '';
     let late = false;

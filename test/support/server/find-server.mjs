@@ -33,47 +33,49 @@ const whatToDo =
   'no RabbitMQ server: install rabbitmq-server (Debian, Ubuntu: apt-get install rabbitmq-server; macOS: ' +
   'brew install rabbitmq), or start Docker, or set RABBITMQ_URL to one that runs';
 
+const steps = { findInstalledScripts, dockerAnswers, canInstall, installPackage };
+
 /**
  * Finds a RabbitMQ server for tests, or starts one: the one that `RABBITMQ_URL` names, a private node of the
  * installed package, a Docker container, or a private node of the package after installing it. Rejects with one
  * line that tells what to install when there is none of these.
  *
  * @param {{ log?: Log }} [options]
+ * @param {Partial<typeof steps>} [otherSteps] stand in for what looks at the machine
  * @returns {Promise<RabbitServer>}
  */
-export async function findServer({ log = () => {} } = {}) {
+export async function findServer({ log = () => {} } = {}, otherSteps = {}) {
   const given = process.env.RABBITMQ_URL;
-  if (given !== undefined && given !== '') {
+  if (given) {
     return serverAt(given, process.env.RABBITMQ_MANAGEMENT_URL);
   }
-  const scripts = findInstalledScripts();
+  const look = { ...steps, ...otherSteps };
+  const scripts = look.findInstalledScripts();
   if (scripts !== undefined) {
     log(`starting a private RabbitMQ node from ${scripts}`);
     return start({ kind: 'private node', installation: { scripts } });
   }
-  if (await dockerAnswers()) {
+  if (await look.dockerAnswers()) {
     log(`starting ${dockerImage} in Docker`);
     try {
       return await start({ kind: 'docker', image: dockerImage });
     } catch (error) {
-      if (!canInstall()) {
+      if (!look.canInstall()) {
         throw error;
       }
       log(`Docker did not start it: ${error instanceof Error ? error.message : error}`);
     }
   }
-  if (canInstall()) {
-    log('installing the package rabbitmq-server with apt-get');
-    await installPackage();
-    const installed = findInstalledScripts();
-    if (installed === undefined) {
-      throw new Error(
-        'apt-get installed rabbitmq-server, but its scripts are not where they are expected',
-      );
-    }
-    return start({ kind: 'private node', installation: { scripts: installed } });
+  if (!look.canInstall()) {
+    throw new Error(whatToDo);
   }
-  throw new Error(whatToDo);
+  log('installing the package rabbitmq-server with apt-get');
+  await look.installPackage();
+  const installed = look.findInstalledScripts();
+  if (installed === undefined) {
+    throw new Error('rabbitmq-server is installed, but its scripts are not where they are expected');
+  }
+  return start({ kind: 'private node', installation: { scripts: installed } });
 }
 
 /**

@@ -1,11 +1,27 @@
 // @ts-check
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { findExecutable, run } from './commands.mjs';
 
-const policyFile = '/usr/sbin/policy-rc.d';
-const policyMark = '# Put here while rabbitmq-server is installed for tests; removed afterwards.';
-const policyText = `#!/bin/sh\n${policyMark}\nexit 101\n`;
+const usualPolicyFile = '/usr/sbin/policy-rc.d';
 const forbidden = 101;
+const policyText = `#!/bin/sh
+# Put here while rabbitmq-server is installed for tests; removed afterwards.
+exit ${forbidden}
+`;
+
+/** Writes nothing before its end, so that it can go on without a reader. */
+const installation = `
+trap '' HUP INT TERM
+output=$(mktemp)
+{
+  apt-get update -qq &&
+  apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 rabbitmq-server
+} >"$output" 2>&1
+code=$?
+[ "$code" -eq 0 ] || cat "$output"
+rm -f "$output" "$@"
+exit "$code"
+`;
 
 /**
  * Whether this machine lets the caller install RabbitMQ: Debian or Ubuntu, as root.
@@ -18,29 +34,19 @@ export function canInstall() {
 
 /**
  * Installs the package `rabbitmq-server` with apt-get. The package does not start a node of its own: while it is
- * installed a `policy-rc.d` forbids it. One that is there already is used as it is, and has to forbid it.
+ * installed a `policy-rc.d` forbids it. One that is there already is used as it is, and has to forbid it. An
+ * installation that has begun is finished, and its policy removed, also when this process ends before.
  *
+ * @param {string} [policyFile]
  * @returns {Promise<void>}
  */
-export async function installPackage() {
-  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
-  const removePolicy = await forbidServiceStarts();
-  try {
-    await run(['apt-get', 'update', '-qq'], { environment, timeout: 300_000 });
-    const install = [
-      'apt-get',
-      'install',
-      '-y',
-      '-qq',
-      '--no-install-recommends',
-      ...wait,
-      'rabbitmq-server',
-    ];
-    await run(install, { environment, timeout: 600_000 });
-  } finally {
-    removePolicy();
-  }
+export async function installPackage(policyFile = usualPolicyFile) {
+  const toRemove = (await forbidServiceStarts(policyFile)) ? [policyFile] : [];
+  await run(['sh', '-c', installation, 'install', ...toRemove], {
+    environment: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    timeout: 900_000,
+    detached: true,
+  });
 }
 
 /**
@@ -51,7 +57,7 @@ function isDebianFamily() {
   try {
     text = readFileSync('/etc/os-release', 'utf8');
   } catch (error) {
-    if (isMissing(error)) {
+    if (hasCode(error, 'ENOENT')) {
       return false;
     }
     throw error;
@@ -63,45 +69,32 @@ function isDebianFamily() {
 }
 
 /**
- * Puts the policy in place and returns what takes it away again, also when a signal ends the process before.
+ * Sees to it that a policy is in place, and tells whether it was put there by these tests.
  *
- * @returns {Promise<() => void>}
+ * @param {string} policyFile
+ * @returns {Promise<boolean>}
  */
-async function forbidServiceStarts() {
+async function forbidServiceStarts(policyFile) {
   try {
     writeFileSync(policyFile, policyText, { mode: 0o755, flag: 'wx' });
+    return true;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+    if (!hasCode(error, 'EEXIST')) {
       throw error;
     }
-    if (readFileSync(policyFile, 'utf8') !== policyText) {
-      await requireForbiddingPolicy();
-      return () => {};
-    }
   }
-  /** @type {Array<'SIGINT' | 'SIGTERM' | 'SIGHUP'>} */
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  /** @param {NodeJS.Signals} signal */
-  const onSignal = (signal) => {
-    remove();
-    process.kill(process.pid, signal);
-  };
-  const remove = () => {
-    for (const signal of signals) {
-      process.removeListener(signal, onSignal);
-    }
-    rmSync(policyFile, { force: true });
-  };
-  for (const signal of signals) {
-    process.once(signal, onSignal);
+  if (readFileSync(policyFile, 'utf8') === policyText) {
+    return true;
   }
-  return remove;
+  await requireForbiddingPolicy(policyFile);
+  return false;
 }
 
 /**
+ * @param {string} policyFile
  * @returns {Promise<void>}
  */
-async function requireForbiddingPolicy() {
+async function requireForbiddingPolicy(policyFile) {
   const script = `"$0" rabbitmq-server start >/dev/null 2>&1; echo $?`;
   const answer = (await run(['sh', '-c', script, policyFile])).trim();
   if (answer !== String(forbidden)) {
@@ -111,8 +104,9 @@ async function requireForbiddingPolicy() {
 
 /**
  * @param {unknown} error
+ * @param {string} code
  * @returns {boolean}
  */
-function isMissing(error) {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+function hasCode(error, code) {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

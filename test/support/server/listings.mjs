@@ -61,7 +61,7 @@ export function queueFrom(row) {
     arguments: row.arguments,
     durable: row.durable,
     autoDelete: row.auto_delete,
-    exclusive: row.exclusive,
+    exclusive: row.exclusive ?? false,
     policy: row.policy || undefined,
     messages_ready: row.messages_ready ?? 0,
     messages_unacknowledged: row.messages_unacknowledged ?? 0,

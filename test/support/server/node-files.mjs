@@ -27,7 +27,6 @@ import { findFreePorts } from './ports.mjs';
 
 export const memoryLimit = '1GB';
 
-/** Statistics are taken five times a second, so that listings are little older than that. */
 export const commonSettings = `heartbeat = 60
 collect_statistics_interval = 200
 vm_memory_high_watermark.absolute = ${memoryLimit}
@@ -35,8 +34,16 @@ disk_free_limit.absolute = 1MB
 raft.wal_max_size_bytes = 67108864
 `;
 
-/** Settings that have no name in `rabbitmq.conf`. */
-export const advancedSettings = '[{rabbit, [{quorum_tick_interval, 200}]}].\n';
+const samples =
+  '{sample_retention_policies, [{global, [{60, 1}]}, {basic, [{60, 1}]}, {detailed, [{60, 1}]}]}';
+
+/** Settings that have no name in `rabbitmq.conf`. The management plugin takes its samples every second. */
+export const advancedSettings = `[
+  {rabbit, [{quorum_tick_interval, 200}]},
+  {rabbitmq_management, [{management_db_cache_multiplier, 0}, ${samples}]},
+  {rabbitmq_management_agent, [${samples}]}
+].
+`;
 
 export const enabledPlugins = '[rabbitmq_management].\n';
 

@@ -7,7 +7,18 @@ import {
   heartbeat,
   protocolHeader,
 } from '../../support/proxy';
-import { Bench, content, deliver, type Peer, publish, publishMethod } from './proxy-peers';
+import {
+  allEnd,
+  arrives,
+  Bench,
+  content,
+  deliver,
+  eventually,
+  type Peer,
+  passes,
+  publish,
+  publishMethod,
+} from './proxy-peers';
 
 const published = ['basic.publish', 'content.header', 'content.body', 'content.body'];
 const delivered = ['basic.deliver', 'content.header', 'content.body', 'content.body'];
@@ -25,21 +36,11 @@ beforeEach(async () => {
 
 afterEach(() => bench.stop());
 
-/** Resolves when a frame has gone from one end to the other. */
-async function passes(from: Peer, to: Peer, frame = heartbeat): Promise<void> {
-  const before = to.frames.length;
-  from.send(frame);
-  await expect.poll(() => to.frames.length).toBe(before + 1);
-}
-
-const arrives = (peer: Peer, ...frames: string[]): Promise<void> =>
-  expect.poll(() => peer.frames).toEqual(frames);
-
 describe('cut', () => {
   it('cuts before a frame, with what came earlier passed on', async () => {
     const rule = proxy.cutWhen(fromClient('basic.publish'), { before: true });
     client.send(basicAck(1, 1), publish('key'), heartbeat);
-    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    await allEnd(client, server);
     expect(server.frames).toEqual(['basic.ack']);
     expect(rule.matched).toBe(1);
     const next = await bench.connect();
@@ -52,22 +53,22 @@ describe('cut', () => {
     client.send(publishMethod('key'));
     await proxy.waitFor(fromClient('basic.publish'));
     client.send(content('body'), heartbeat);
-    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    await allEnd(client, server);
     expect(server.frames).toEqual(published);
-    await expect.poll(() => proxy.openConnections).toEqual([]);
+    await eventually(() => proxy.openConnections).toEqual([]);
   });
 
   it('cuts between a method and its bodies', async () => {
     proxy.cutWhen(fromClient('content.body'), { before: true });
     client.send(publish('key'));
-    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    await allEnd(client, server);
     expect(server.frames).toEqual(['basic.publish', 'content.header']);
   });
 
   it('cuts in the middle of the bodies', async () => {
     proxy.cutWhen(fromServer('content.body'), { before: false });
     server.send(deliver(1));
-    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    await allEnd(client, server);
     expect(client.frames).toEqual(delivered.slice(0, 3));
   });
 
@@ -76,7 +77,7 @@ describe('cut', () => {
     const [second, third] = [await bench.connect(), await bench.connect()];
     client.send(protocolHeader);
     second.client.send(protocolHeader);
-    await expect.poll(() => client.isEnded && second.client.isEnded).toBe(true);
+    await allEnd(client, second.client);
     await passes(third.client, third.server, protocolHeader);
     expect([server.frames, second.server.frames]).toEqual([[], []]);
   });
@@ -85,7 +86,7 @@ describe('cut', () => {
     const other = await bench.connect();
     proxy.cutAll();
     const peers = [client, server, other.client, other.server];
-    await expect.poll(() => peers.every((peer) => peer.isEnded)).toBe(true);
+    await allEnd(...peers);
   });
 });
 
@@ -93,7 +94,7 @@ describe('refuse and pause', () => {
   it('refuses new connections and keeps old ones', async () => {
     proxy.refuse(true);
     const refused = await bench.dial();
-    await expect.poll(() => refused.isEnded).toBe(true);
+    await allEnd(refused);
     expect(proxy.refusedCount).toBe(1);
     await passes(client, server);
     proxy.refuse(false);
@@ -108,12 +109,12 @@ describe('refuse and pause', () => {
     await proxy.waitFor(fromClient('basic.ack'));
     await proxy.waitFor(fromServer('heartbeat'));
     client.socket.end();
-    await expect.poll(() => proxy.openConnections).toEqual([1]);
+    await eventually(() => proxy.openConnections).toEqual([1]);
     expect([client.frames, server.frames, server.isEnded]).toEqual([[], [], false]);
     proxy.resume();
     await arrives(client, 'heartbeat@0');
     await arrives(server, 'basic.ack');
-    await expect.poll(() => server.isEnded).toBe(true);
+    await allEnd(server);
   });
 
   it('pauses one direction', async () => {

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+import { expect } from 'vitest';
 import {
   AmqpProxy,
   argument,
   contentBody,
   contentHeader,
   FrameParser,
+  heartbeat,
   method,
 } from '../../support/proxy';
 import { nameOf, type RawFrame } from '../../support/proxy/frames';
@@ -91,6 +94,28 @@ export async function connectTo(url: string): Promise<Peer> {
   return peer;
 }
 
+/** Repeats an assertion until it holds, for as long as a slow machine may need. */
+export function eventually<Value>(read: () => Value) {
+  return expect.poll(read, { timeout: 5000, interval: 5 });
+}
+
+/** Resolves when the other end has received exactly these frames. */
+export function arrives(peer: Peer, ...frames: string[]): Promise<void> {
+  return eventually(() => peer.frames).toEqual(frames);
+}
+
+/** Resolves when the connection is over for all of these. */
+export function allEnd(...peers: Peer[]): Promise<void> {
+  return eventually(() => peers.every((peer) => peer.isEnded)).toBe(true);
+}
+
+/** Resolves when a frame has gone from one end to the other. */
+export async function passes(from: Peer, to: Peer, frame = heartbeat): Promise<void> {
+  const before = to.frames.length;
+  from.send(frame);
+  await eventually(() => to.frames.length).toBe(before + 1);
+}
+
 /** A silent broker, a proxy in front of it, and clients that connect to the proxy. */
 export class Bench {
   private readonly clients: Peer[] = [];
@@ -110,17 +135,12 @@ export class Bench {
     const { peers } = this.broker;
     const before = peers.length;
     const client = await this.dial();
-    const deadline = Date.now() + 5000;
-    for (;;) {
-      const server = peers[before];
-      if (server !== undefined) {
-        return { client, server };
-      }
-      if (Date.now() > deadline) {
-        throw new Error('the proxy has not connected to the broker');
-      }
-      await new Promise((resolve) => setTimeout(resolve, 2));
+    await eventually(() => peers.length).toBeGreaterThan(before);
+    const server = peers[before];
+    if (server === undefined) {
+      throw new Error('the proxy has not connected to the broker');
     }
+    return { client, server };
   }
 
   /** A client of the proxy, whether or not the proxy lets it through. */

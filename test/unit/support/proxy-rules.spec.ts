@@ -10,7 +10,17 @@ import {
   fromServer,
   heartbeat,
 } from '../../support/proxy';
-import { Bench, declare, deliver, type Peer, publish } from './proxy-peers';
+import {
+  allEnd,
+  arrives,
+  Bench,
+  declare,
+  deliver,
+  eventually,
+  type Peer,
+  passes,
+  publish,
+} from './proxy-peers';
 
 const published = ['basic.publish', 'content.header', 'content.body', 'content.body'];
 const delivered = ['basic.deliver', 'content.header', 'content.body', 'content.body'];
@@ -28,16 +38,6 @@ beforeEach(async () => {
 
 afterEach(() => bench.stop());
 
-/** Resolves when a frame has gone from one end to the other. */
-async function passes(from: Peer, to: Peer, frame = heartbeat): Promise<void> {
-  const before = to.frames.length;
-  from.send(frame);
-  await expect.poll(() => to.frames.length).toBe(before + 1);
-}
-
-const arrives = (peer: Peer, ...frames: string[]): Promise<void> =>
-  expect.poll(() => peer.frames).toEqual(frames);
-
 describe('hold', () => {
   it('keeps back a frame and those behind it, and releases them in order', async () => {
     const hold = proxy.hold(fromClient('basic.publish'));
@@ -50,7 +50,7 @@ describe('hold', () => {
     hold.release();
     await arrives(server, 'basic.ack', ...published, 'heartbeat@0', 'basic.ack');
     client.send(publish('next'));
-    await expect.poll(() => server.frames.length).toBe(11);
+    await eventually(() => server.frames.length).toBe(11);
     expect(hold.frames).toHaveLength(1);
   });
 
@@ -63,7 +63,7 @@ describe('hold', () => {
     await passes(other.client, other.server);
     expect(server.isEnded).toBe(false);
     hold.release();
-    await expect.poll(() => server.isEnded).toBe(true);
+    await allEnd(server);
     expect(server.frames).toEqual(['basic.ack']);
   });
 
@@ -174,9 +174,7 @@ describe('rewrite', () => {
     server.send(bytes.subarray(0, 20));
     await passes(client, server);
     server.send(bytes.subarray(20), bytes);
-    await expect
-      .poll(() => client.received.equals(Buffer.concat([bytes, bytes, bytes])))
-      .toBe(true);
+    await eventually(() => client.received.equals(Buffer.concat([bytes, bytes, bytes]))).toBe(true);
   });
 
   it('answers in the place of the broker', async () => {
@@ -226,7 +224,7 @@ describe('several rules', () => {
     client.send(basicAck(1, 1), basicNack(1, 2), heartbeat);
     await proxy.waitFor(fromClient('heartbeat'));
     proxy.reset();
-    await expect.poll(() => [...server.frames].sort()).toEqual(['basic.ack', 'basic.nack']);
+    await eventually(() => [...server.frames].sort()).toEqual(['basic.ack', 'basic.nack']);
     await passes(client, server);
     await bench.connect();
     expect(proxy.count('client', 'heartbeat')).toBe(1);

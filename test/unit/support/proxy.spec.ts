@@ -7,7 +7,7 @@ import {
   heartbeat,
   protocolHeader,
 } from '../../support/proxy';
-import { Bench, deliver, publish } from './proxy-peers';
+import { allEnd, Bench, deliver, eventually, publish } from './proxy-peers';
 
 let bench: Bench;
 let proxy: AmqpProxy;
@@ -40,8 +40,8 @@ describe('passing on', () => {
     }
     const answer = Buffer.concat([deliver(1), deliver(2, ''), basicAck(1, 1)]);
     server.send(answer);
-    await expect.poll(() => server.received.equals(sent)).toBe(true);
-    await expect.poll(() => client.received.equals(answer)).toBe(true);
+    await eventually(() => server.received.equals(sent)).toBe(true);
+    await eventually(() => client.received.equals(answer)).toBe(true);
   });
 
   it('passes on more than the other side takes at once', async () => {
@@ -53,7 +53,7 @@ describe('passing on', () => {
     }
     await proxy.waitFor(fromClient('basic.publish'));
     server.socket.resume();
-    await expect.poll(() => server.frames.length, { timeout: 10_000 }).toBe(200 * 4);
+    await eventually(() => server.frames.length).toBe(200 * 4);
     expect(proxy.count('client', 'basic.publish')).toBe(200);
   });
 
@@ -63,31 +63,31 @@ describe('passing on', () => {
     client.send(first.subarray(0, 30), Buffer.alloc(0));
     await new Promise((resolve) => setImmediate(resolve));
     client.send(first.subarray(30), second);
-    await expect.poll(() => server.received.equals(Buffer.concat([first, second]))).toBe(true);
+    await eventually(() => server.received.equals(Buffer.concat([first, second]))).toBe(true);
   });
 
   it('passes on the end of either side', async () => {
     const one = await bench.connect();
     one.client.send(heartbeat);
     one.client.socket.end();
-    await expect.poll(() => one.server.isEnded).toBe(true);
+    await allEnd(one.server);
     expect(one.server.frames).toEqual(['heartbeat@0']);
     const two = await bench.connect();
     two.server.socket.resetAndDestroy();
-    await expect.poll(() => two.client.isEnded).toBe(true);
-    await expect.poll(() => proxy.openConnections).toEqual([]);
+    await allEnd(two.client);
+    await eventually(() => proxy.openConnections).toEqual([]);
   });
 
   it('closes the client when nothing listens at the target', async () => {
     bench.broker.stopListening();
     const client = await bench.dial();
-    await expect.poll(() => client.isEnded).toBe(true);
+    await allEnd(client);
   });
 
   it('destroys a connection that does not speak AMQP, and says why', async () => {
     const { client, server } = await bench.connect();
     client.send(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
-    await expect.poll(() => client.isEnded && server.isEnded).toBe(true);
+    await allEnd(client, server);
     expect(proxy.errors.map(String)).toEqual(['FrameError: 71 is not a frame type']);
   });
 });
@@ -129,7 +129,7 @@ describe('recording', () => {
     const { client, server } = await bench.connect();
     proxy.recording = false;
     client.send(publish('key'), basicAck(1, 1));
-    await expect.poll(() => server.frames.at(-1)).toBe('basic.ack');
+    await eventually(() => server.frames.at(-1)).toBe('basic.ack');
     const next = proxy.waitFor(fromClient('basic.ack', { deliveryTag: 2 }));
     client.send(basicAck(1, 2));
     expect((await next).details.deliveryTag).toBe(2);

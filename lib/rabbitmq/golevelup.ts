@@ -1,0 +1,91 @@
+import {
+  type AmqpConnection,
+  RABBIT_CONTEXT_TYPE_KEY,
+  RABBIT_HEADER_TYPE,
+  RABBIT_PARAM_TYPE,
+  RABBIT_REQUEST_TYPE,
+} from '@golevelup/nestjs-rabbitmq';
+import type { BrokerConnection, BrokerParts } from '../broker/connection';
+import type { Broker } from '../broker/port';
+import type { Clock } from '../clock';
+import type { SubscribeOptions } from '../subscription/options';
+import type { Subscription } from '../subscription/subscription';
+import { RabbitBroker } from './rabbitmq-broker';
+
+/** The context type that golevelup gives its handlers, and what users' filters test for. */
+export const CONTEXT_TYPE = RABBIT_CONTEXT_TYPE_KEY;
+
+/** The numbers of golevelup's parameter decorators. */
+export const PARAMETER = {
+  payload: RABBIT_PARAM_TYPE,
+  header: RABBIT_HEADER_TYPE,
+  message: RABBIT_REQUEST_TYPE,
+} as const;
+
+const DEFAULT_PREFETCH = 10;
+
+/** Whether a value is a connection of golevelup's, also one of another copy of the package. */
+export function isAmqpConnection(value: unknown): value is AmqpConnection {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    value.constructor?.name === 'AmqpConnection' &&
+    'managedConnection' in value &&
+    'configuration' in value
+  );
+}
+
+/** A connection of golevelup's, as the runtime sees it. */
+export class GolevelupConnection implements BrokerConnection {
+  constructor(
+    private readonly connection: AmqpConnection,
+    private readonly clock: Clock,
+  ) {}
+
+  get #configuration(): AmqpConnection['configuration'] {
+    return this.connection.configuration;
+  }
+
+  get name(): string {
+    return this.#configuration.name;
+  }
+
+  get registersHandlers(): boolean {
+    return this.#configuration.registerHandlers;
+  }
+
+  get defaultHandler(): string | undefined {
+    return this.#configuration.defaultHandler || undefined;
+  }
+
+  get deserializer(): Subscription['deserializer'] {
+    const { deserializer } = this.#configuration;
+    // golevelup fills its own in where the application gives none; it takes broken UTF-8 for text.
+    const Connection = this.connection.constructor as new (config: object) => AmqpConnection;
+    const own = new Connection({ uri: [], name: this.name }).configuration.deserializer;
+    return String(deserializer) === String(own) ? undefined : deserializer;
+  }
+
+  handlerOptions(name: string): readonly SubscribeOptions[] | undefined {
+    const { handlers } = this.#configuration;
+    const entry = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+    if (entry === undefined) return undefined;
+    return (Array.isArray(entry) ? entry : [entry]) as readonly SubscribeOptions[];
+  }
+
+  prefetchOf(channel: string | undefined): number {
+    const { channels, prefetchCount } = this.#configuration;
+    const named = channel === undefined ? undefined : channels[channel]?.prefetchCount;
+    return named || prefetchCount || DEFAULT_PREFETCH;
+  }
+
+  exchangeTypeOf(exchange: string): string | undefined {
+    const { exchanges, defaultExchangeType } = this.#configuration;
+    const declared = exchanges.find(({ name }) => name === exchange);
+    return declared && (declared.type ?? defaultExchangeType);
+  }
+
+  broker(parts: BrokerParts): Broker {
+    return new RabbitBroker({ ...parts, connection: this.connection, clock: this.clock });
+  }
+}

@@ -1,0 +1,111 @@
+import type { Provider } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
+import { joinOptions } from '../subscription/bindings';
+import { normalize } from '../subscription/normalize';
+import type { SubscribeDefaults, SubscribeOptions } from '../subscription/options';
+import { decoratedClasses } from '../subscription/subscribe.decorator';
+import type { Subscription } from '../subscription/subscription';
+import {
+  getEffectiveSubscriptionToken,
+  getSubscriptionToken,
+  type HandlerClass,
+} from '../subscription/token';
+import type { Handler } from './explorer';
+import type { SettleTerms } from './module-options';
+import { TERMS } from './tokens';
+
+/**
+ * The providers of all subscriptions whose classes this process has loaded: the metadata under its token,
+ * and under another one what it is with what a test has laid over it. Called when the container scans the
+ * module.
+ */
+export function subscriptionProviders(): readonly Provider[] {
+  const providers: Provider[] = [];
+  for (const [type, methods] of decoratedClasses()) {
+    for (const [method, list] of methods) {
+      const { groups } = joinOptions(`${type.name}.${method}`, list);
+      for (const options of groups) {
+        for (const token of tokensOf(type, method, options, groups.length)) {
+          providers.push(...providersOf(token, `${type.name}.${method}`, options));
+        }
+      }
+    }
+  }
+  return providers;
+}
+
+// A method that carries one subscription is found without its name, too.
+function tokensOf(
+  type: HandlerClass,
+  method: string,
+  options: SubscribeOptions,
+  count: number,
+): string[] {
+  const name = options.name ?? options.queue;
+  const tokens = count === 1 ? [getSubscriptionToken(type, method as never)] : [];
+  return name ? [...tokens, getSubscriptionToken(type, method as never, name)] : tokens;
+}
+
+function providersOf(token: string, handler: string, options: SubscribeOptions): Provider[] {
+  return [
+    {
+      provide: token,
+      useFactory: ({ defaults }: SettleTerms) => normalize(handler, options, defaults),
+      inject: [TERMS],
+    },
+    {
+      provide: getEffectiveSubscriptionToken(token),
+      useFactory: (value: unknown, { defaults }: SettleTerms) =>
+        laidOver(value, handler, options, defaults),
+      inject: [token, TERMS],
+    },
+  ];
+}
+
+/** The subscription of a handler, with what a test has laid over its token or a base class's. */
+export function effectiveSubscription(
+  modules: ModuleRef,
+  { type, method, label }: Handler,
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults,
+): Subscription {
+  const own = normalize(label, options, defaults);
+  for (let host: unknown = type; typeof host === 'function'; host = Object.getPrototypeOf(host)) {
+    const hostType = host as HandlerClass;
+    const list = decoratedClasses().get(hostType)?.get(method);
+    if (list === undefined) continue;
+    const { groups } = joinOptions(label, list);
+    const tokens = tokensOf(hostType, method, options, groups.length);
+    const values = tokens.map((token) => held(modules, token));
+    const laid = values.find((value) => value !== undefined && !isSubscription(value));
+    if (laid !== undefined) return laidOver(laid, label, options, defaults);
+    const [token] = tokens;
+    const found = token && held(modules, getEffectiveSubscriptionToken(token));
+    return hostType === type && isSubscription(found) ? found : own;
+  }
+  return own;
+}
+
+function held(modules: ModuleRef, token: string): unknown {
+  try {
+    return modules.get(token, { strict: false });
+  } catch {
+    return undefined; // The class was loaded after the module was scanned: there is no such provider.
+  }
+}
+
+function laidOver(
+  value: unknown,
+  handler: string,
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults,
+): Subscription {
+  if (isSubscription(value)) return value;
+  const partial = (value ?? {}) as Partial<SubscribeOptions>;
+  const retry = partial.retry && { ...options.retry, ...partial.retry };
+  return normalize(handler, { ...options, ...partial, ...(retry && { retry }) }, defaults);
+}
+
+function isSubscription(value: unknown): value is Subscription {
+  return typeof value === 'object' && value !== null && 'handler' in value && 'options' in value;
+}
