@@ -120,7 +120,7 @@ export function combinationFaults(subscription: Subscription, options: Subscribe
     const quorum = "'runtime', or queueType: 'quorum'";
     refuse(queueType !== 'quorum', 'retry.by', quorum, 'broker');
     const isLinear = isLinearWithoutJitter(subscription.backoff);
-    refuse(!isLinear, 'retry.backoff', messages.linearExpected, subscription.backoff);
+    refuse(!isLinear, 'retry.backoff', messages.linearExpected, options.retry?.backoff);
   }
   if (queue === undefined) {
     const { backoff } = options.retry ?? {};

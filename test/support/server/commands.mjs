@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path';
  * @property {NodeJS.ProcessEnv | undefined} [environment] the whole environment of the command; the caller's own when absent
  * @property {number | undefined} [timeout] milliseconds after which the command is ended and the call rejects
  * @property {boolean} [detached] whether signals from the terminal pass it by
+ * @property {string} [name] what messages call the command; its words when absent
  */
 
 /**
@@ -33,10 +34,17 @@ export function findExecutable(name, alsoIn = []) {
  * @param {CommandOptions} [options]
  * @returns {Promise<string>}
  */
-export function run(command, { environment = process.env, timeout = 60_000, detached = false } = {}) {
+export function run(
+  command,
+  { environment = process.env, timeout = 60_000, detached = false, name = command.join(' ') } = {},
+) {
   const [file = '', ...parameters] = command;
   return new Promise((resolve, reject) => {
-    const child = spawn(file, parameters, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached });
+    const child = spawn(file, parameters, {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached,
+    });
     let output = '';
     let errors = '';
     let late = false;
@@ -52,7 +60,7 @@ export function run(command, { environment = process.env, timeout = 60_000, deta
     });
     child.once('error', (error) => {
       clearTimeout(timer);
-      reject(new Error(`${command.join(' ')}: ${error.message}`, { cause: error }));
+      reject(new Error(`${name}: ${error.message}`, { cause: error }));
     });
     child.once('close', (code, signal) => {
       clearTimeout(timer);
@@ -61,9 +69,7 @@ export function run(command, { environment = process.env, timeout = 60_000, deta
         return;
       }
       const reason = late ? `no end after ${timeout} ms` : `ended with ${signal ?? `code ${code}`}`;
-      reject(
-        new Error(`${command.join(' ')}: ${reason}\n${lastLines(`${output}\n${errors}`, 20)}`),
-      );
+      reject(new Error(`${name}: ${reason}\n${lastLines(`${output}\n${errors}`, 20)}`));
     });
   });
 }
@@ -88,12 +94,9 @@ export function lastLines(text, count) {
  * @returns {boolean}
  */
 function isExecutable(path) {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    return false;
-  }
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    return statSync(path).isFile();
   } catch {
     return false;
   }

@@ -73,7 +73,9 @@ export async function findServer({ log = () => {} } = {}, otherSteps = {}) {
   await look.installPackage();
   const installed = look.findInstalledScripts();
   if (installed === undefined) {
-    throw new Error('rabbitmq-server is installed, but its scripts are not where they are expected');
+    throw new Error(
+      'rabbitmq-server is installed, but its scripts are not where they are expected',
+    );
   }
   return start({ kind: 'private node', installation: { scripts: installed } });
 }

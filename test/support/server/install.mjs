@@ -46,6 +46,7 @@ export async function installPackage(policyFile = usualPolicyFile) {
     environment: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     timeout: 900_000,
     detached: true,
+    name: 'apt-get install rabbitmq-server',
   });
 }
 

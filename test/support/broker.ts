@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { type Channel, type ConfirmChannel, connect, type GetMessage, type Options } from 'amqplib';
+import { afterAll, inject } from 'vitest';
+import { eventually } from './eventually';
+import { managementFrom } from './server/find-server.mjs';
+
+/** The URL of the server of this test run. */
+export const url: string = inject('rabbitmq').url;
+
+/** The management of the server of this test run; tests that need it fail where there is none. */
+export const management = managementFrom(inject('rabbitmq'));
+
+/** A name that no other test has. */
+export function unique(name: string): string {
+  return `${name}.${randomUUID().slice(0, 8)}`;
+}
+
+/** A raw connection beside the application's: publishes, looks into queues, declares. */
+export class Broker {
+  readonly #model: Awaited<ReturnType<typeof connect>>;
+  readonly #confirms: ConfirmChannel;
+
+  private constructor(model: Awaited<ReturnType<typeof connect>>, confirms: ConfirmChannel) {
+    this.#model = model;
+    this.#confirms = confirms;
+  }
+
+  static async connect(to = url): Promise<Broker> {
+    const model = await connect(to);
+    model.on('error', () => undefined);
+    const confirms = await model.createConfirmChannel();
+    confirms.on('error', () => undefined);
+    return new Broker(model, confirms);
+  }
+
+  /** Publishes and waits for the confirm. A body that is no Buffer is sent as JSON. */
+  async publish(
+    exchange: string,
+    routingKey: string,
+    body: unknown,
+    options: Options.Publish = {},
+  ): Promise<void> {
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+    await new Promise<void>((resolve, reject) => {
+      this.#confirms.publish(exchange, routingKey, bytes, options, (error: unknown) =>
+        error ? reject(error as Error) : resolve(),
+      );
+    });
+  }
+
+  async send(queue: string, body: unknown, options: Options.Publish = {}): Promise<void> {
+    await this.publish('', queue, body, options);
+  }
+
+  /** Works on a channel of its own. */
+  async channel<T>(work: (channel: Channel) => Promise<T>): Promise<T> {
+    const channel = await this.#model.createChannel();
+    let failed = false;
+    channel.on('error', () => {
+      failed = true;
+    });
+    try {
+      return await work(channel);
+    } finally {
+      if (!failed) await channel.close().catch(() => undefined);
+    }
+  }
+
+  async declare(queue: string, options: Options.AssertQueue = {}): Promise<void> {
+    await this.channel((channel) => channel.assertQueue(queue, options));
+  }
+
+  async exchange(name: string, type: string, options: Options.AssertExchange = {}): Promise<void> {
+    await this.channel((channel) => channel.assertExchange(name, type, options));
+  }
+
+  async bind(queue: string, exchange: string, key: string, args?: object): Promise<void> {
+    await this.channel((channel) => channel.bindQueue(queue, exchange, key, args));
+  }
+
+  async delete(queue: string): Promise<void> {
+    await this.channel((channel) => channel.deleteQueue(queue));
+  }
+
+  /** The number of ready messages; `undefined` where the queue does not exist. */
+  async ready(queue: string): Promise<number | undefined> {
+    try {
+      return (await this.channel((channel) => channel.checkQueue(queue))).messageCount;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The number of consumers of a queue. */
+  async consumers(queue: string): Promise<number> {
+    return (await this.channel((channel) => channel.checkQueue(queue))).consumerCount;
+  }
+
+  /** Takes the next message out of a queue, waiting for it. */
+  async take(queue: string, timeoutMs = 10_000): Promise<GetMessage> {
+    return eventually(
+      async () => {
+        const message = await this.channel((channel) => channel.get(queue, { noAck: true }));
+        if (message === false) throw new Error(`queue "${queue}" is empty`);
+        return message;
+      },
+      { timeoutMs },
+    );
+  }
+
+  /** Waits until a queue holds so many ready messages. */
+  async waitForReady(queue: string, count: number, timeoutMs = 10_000): Promise<void> {
+    await eventually(
+      async () => {
+        const ready = await this.ready(queue);
+        if (ready !== count) throw new Error(`queue "${queue}" holds ${ready}, not ${count}`);
+      },
+      { timeoutMs },
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#model.close().catch(() => undefined);
+  }
+}
+
+/** A raw connection for a test file, closed when the file has ended. */
+export async function openBroker(): Promise<Broker> {
+  const broker = await Broker.connect();
+  afterAll(() => broker.close());
+  return broker;
+}
