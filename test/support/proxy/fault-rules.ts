@@ -54,7 +54,8 @@ export abstract class FaultRules {
 
   /**
    * Cuts the connection of a matching frame, both its sides: before the frame is passed on, or
-   * after it and its content. It is cut once, or as often as `times` says, so that
+   * after it and its content. What a hold or a pause keeps back then is lost, except that a frame
+   * to cut after waits its turn. It is cut once, or as often as `times` says, so that
    * `cutWhen(fromClient('protocol.header'), { before: true, times: 3 })` ends the next three
    * connections.
    */

@@ -92,7 +92,7 @@ export class DockerNode {
    * @returns {Promise<void>}
    */
   async stop() {
-    await run(['docker', 'stop', '--time', '30', this.container]);
+    await run(['docker', 'stop', '-t', '30', this.container]);
   }
 
   /**

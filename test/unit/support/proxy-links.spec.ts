@@ -65,6 +65,13 @@ describe('cut', () => {
     expect(server.frames).toEqual(['basic.publish', 'content.header']);
   });
 
+  it('passes on the beginning of a content on another channel before it cuts', async () => {
+    proxy.cutWhen(fromClient('basic.ack'), { before: true });
+    client.send(publishMethod('key', 2), basicAck(1, 1));
+    await allEnd(client, server);
+    expect(server.frames).toEqual(['basic.publish@2']);
+  });
+
   it('cuts in the middle of the bodies', async () => {
     proxy.cutWhen(fromServer('content.body'), { before: false });
     server.send(deliver(1));

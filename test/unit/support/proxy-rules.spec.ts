@@ -143,9 +143,15 @@ describe('delay', () => {
 describe('drop', () => {
   it('loses a method with its content', async () => {
     const rule = proxy.drop(fromClient('basic.publish', { routingKey: 'lost' }));
-    client.send(publish('lost'), publish('kept'), publish('lost', ''), heartbeat);
+    client.send(
+      publish('lost'),
+      publish('kept'),
+      publish('lost', ''),
+      publish('lost', 'ab'),
+      heartbeat,
+    );
     await arrives(server, ...published, 'heartbeat@0');
-    expect(rule.matched).toBe(2);
+    expect(rule.matched).toBe(3);
     rule.remove();
     client.send(publish('lost'));
     await arrives(server, ...published, 'heartbeat@0', ...published);
@@ -199,9 +205,25 @@ describe('rewrite', () => {
     await arrives(client, 'channel.close', ...delivered.map((name) => `${name}@2`));
   });
 
-  it('injects frames', async () => {
-    proxy.inject('server', 1, [basicCancel(1, 'tag')]);
-    await arrives(client, 'basic.cancel');
+  it('fails a channel behind a content that is on its way', async () => {
+    proxy.failChannel(fromClient('queue.declare'), { replyCode: 404, replyText: 'NOT_FOUND' });
+    const bytes = deliver(1);
+    server.send(bytes.subarray(0, 50));
+    await proxy.waitFor(fromServer('basic.deliver'));
+    client.send(declare('missing'));
+    await arrives(server, 'channel.close');
+    server.send(bytes.subarray(50));
+    await arrives(client, ...delivered, 'channel.close');
+  });
+
+  it('injects frames, wherever their bytes lie', async () => {
+    const first = basicCancel(1, 'tag');
+    const apart = Buffer.from(new ArrayBuffer(first.length), 0, first.length);
+    first.copy(apart);
+    const behind = Buffer.from(new ArrayBuffer(100), first.length, heartbeat.length);
+    heartbeat.copy(behind);
+    proxy.inject('server', 1, [apart, behind]);
+    await arrives(client, 'basic.cancel', 'heartbeat@0');
     expect(proxy.frames).toEqual([]);
     expect(() => proxy.inject('server', 9, [])).toThrow('connection 9 is not open');
   });
@@ -214,6 +236,14 @@ describe('several rules', () => {
     client.send(basicAck(1, 1), heartbeat);
     await arrives(server, 'heartbeat@0');
     expect([first.matched, second.matched]).toEqual([1, 0]);
+  });
+
+  it('asks no rule about the content of a frame a rule has decided on', async () => {
+    proxy.drop(fromClient('basic.publish'));
+    const second = proxy.cutWhen(fromClient('content.body'), { before: true });
+    client.send(publish('key'), heartbeat);
+    await arrives(server, 'heartbeat@0');
+    expect(second.matched).toBe(0);
   });
 
   it('ends them all on reset', async () => {

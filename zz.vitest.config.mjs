@@ -1,0 +1,1 @@
+export default { test: { include: ['test/support/server/spec/*.spec.mjs'], fileParallelism:false } };
