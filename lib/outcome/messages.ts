@@ -14,6 +14,8 @@ export const messages = {
   // What options are to be.
   durationExpected: "a number of ms or a text such as '30s', at most 49 days",
   policyExpected: "'failFast', 'failFastOnce', 'drop', 'skip', 'retry', 'retryAfter' or an outcome",
+  matchExpected:
+    'on() with a class, a list of classes or a predicate; a class that is undefined may come of a circular import',
   backoffExpected:
     'fixed(), linear(), exponential(), steps(), or an object with a method delay(attempt)',
   queueExpected:

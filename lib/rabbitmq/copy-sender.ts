@@ -1,4 +1,5 @@
 import type { CopyResult, CopyTarget } from '../broker/port';
+import { waitingDeclarationOf } from '../broker/queue-declarations';
 import { type Clock, pause, within } from '../clock';
 import type { Copy } from '../delivery/copy';
 import { gridDelay, waitingQueueName } from '../delivery/waiting-queue';
@@ -7,7 +8,6 @@ import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
 import type { PublishResult } from './copy-channel';
 import type { CopyConnection } from './copy-connection';
-import { waitingDeclarationOf } from './queue-arguments';
 import { declareQueue, ensureDeadLetterQueue, onScratchChannel } from './topology';
 import type { RawConnection } from './types';
 

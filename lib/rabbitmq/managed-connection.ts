@@ -1,4 +1,5 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import type { ServerVersion } from '../broker/queue-declarations';
 import { type Clock, within } from '../clock';
 import type { ConnectionManager, RawConnection } from './types';
 
@@ -51,18 +52,10 @@ export class ManagedConnection {
 }
 
 /** The version of the server at the other end: major and minor. */
-export function serverVersionOf(connection: RawConnection): readonly [number, number] {
+export function serverVersionOf(connection: RawConnection): ServerVersion {
   const { serverProperties } = connection.connection as {
     readonly serverProperties?: { readonly version?: unknown };
   };
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(String(serverProperties?.version)) ?? [];
   return [Number(major ?? 0), Number(minor ?? 0)];
-}
-
-/** Whether a version is at least another. */
-export function isAtLeast(
-  [major, minor]: readonly [number, number],
-  [leastMajor, leastMinor]: readonly [number, number],
-): boolean {
-  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }

@@ -1,8 +1,12 @@
+import {
+  deadLetterDeclarationOf,
+  isAtLeast,
+  queueDeclarationOf,
+} from '../broker/queue-declarations';
 import { messages } from '../outcome/messages';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
-import { isAtLeast, serverVersionOf } from './managed-connection';
-import { deadLetterDeclarationOf, queueDeclarationOf } from './queue-arguments';
+import { serverVersionOf } from './managed-connection';
 import { isInequivalent, isNotFound } from './refusal';
 import type { RawChannel, RawConnection } from './types';
 

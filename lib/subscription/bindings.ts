@@ -12,8 +12,10 @@ export function bindingsOf(options: SubscribeOptions): Binding[] {
     const keys = Array.isArray(routingKey) && routingKey.length > 0 ? routingKey : [routingKey];
     for (const key of keys) all.push({ exchange, routingKey: key as string | undefined });
   }
-  for (const binding of options.bindings ?? []) {
-    all.push({ exchange: binding.exchange, routingKey: binding.routingKey });
+  const bindings: readonly unknown[] = Array.isArray(options.bindings) ? options.bindings : [];
+  for (const binding of bindings) {
+    const { exchange: from, routingKey: key } = Object(binding) as Binding;
+    all.push({ exchange: from, routingKey: key });
   }
   return all.filter(
     (one, index) => index === all.findIndex((each) => isDeepStrictEqual(each, one)),

@@ -28,8 +28,16 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof SubscribeOptions>([
 
 const MOST_ATTEMPTS = 10_000;
 
-/** Faults in the options as they were written: unknown and refused ones, and a queue left open. */
-export function optionFaults(handler: string, options: SubscribeOptions): string[] {
+/**
+ * Faults in the options as they were written: unknown and refused ones, a queue left open, and lines of
+ * `onError` that are neither rules nor a policy at the end.
+ * @param onError that of the options, else of the defaults.
+ */
+export function optionFaults(
+  handler: string,
+  options: SubscribeOptions,
+  onError: unknown,
+): string[] {
   const found: string[] = [];
   for (const option of Object.keys(options)) {
     if (!KNOWN_OPTIONS.has(option)) found.push(messages.unknownOption(handler, option));
@@ -37,8 +45,7 @@ export function optionFaults(handler: string, options: SubscribeOptions): string
   if ('queue' in options && !isQueueName(options.queue)) {
     found.push(messages.option(handler, 'queue', messages.queueExpected, options.queue));
   }
-  const { onError } = options;
-  const lines: readonly unknown[] = Array.isArray(onError) ? onError : [onError ?? 'drop'];
+  const lines: readonly unknown[] = Array.isArray(onError) ? onError : [onError];
   lines.forEach((line, index) => {
     const isLast = index === lines.length - 1;
     if (isErrorRule(line) || (isLast && isFailurePolicy(line))) return;
@@ -77,6 +84,9 @@ export function valueFaults(
   }
   const isTimeout = given.timeout === undefined || (timeout ?? 0) > 0;
   expect(isTimeout, 'timeout', `${messages.durationExpected}, longer than 0`, given.timeout);
+  for (const { match } of subscription.onError.rules) {
+    expect(isMatch(match), 'onError', messages.matchExpected, match);
+  }
   const policies: [string, FailurePolicy][] = [
     ['onPanic', subscription.onPanic],
     ['onUndecodable', subscription.onUndecodable],
@@ -130,6 +140,11 @@ export function combinationFaults(subscription: Subscription, options: Subscribe
     refuse(retry?.by === 'broker', 'retry.by', named, 'broker');
   }
   return found;
+}
+
+function isMatch(match: unknown): boolean {
+  const matches: readonly unknown[] = Array.isArray(match) ? match : [match];
+  return matches.every((one) => typeof one === 'function');
 }
 
 function isLinearWithoutJitter(backoff: unknown): boolean {

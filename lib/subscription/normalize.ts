@@ -28,9 +28,9 @@ export function normalize(
   const noAck = options.noAck ?? options.queueOptions?.consumerOptions?.noAck ?? false;
   const retry = options.retry ?? (noAck ? undefined : defaults.retry);
   const deadLetter =
-    options.deadLetter ??
-    (noAck || !queue ? undefined : attempted(() => defaults.deadLetter?.(queue)));
+    options.deadLetter ?? (noAck || !queue ? undefined : defaultDeadLetter(queue, defaults));
   const timeout = options.timeout ?? defaults.timeout;
+  const onError = options.onError ?? defaults.onError ?? 'drop';
   const subscription: Subscription = {
     handler,
     name: options.name ?? queue ?? '',
@@ -44,7 +44,7 @@ export function normalize(
     backoff: retry?.backoff ?? DEFAULT_BACKOFF,
     deadLetter: deadLetterOf(deadLetter),
     timeout: timeout === undefined ? undefined : milliseconds(timeout),
-    onError: errorPolicyOf(options.onError ?? defaults.onError ?? 'drop'),
+    onError: errorPolicyOf(onError),
     onPanic: options.onPanic ?? defaults.onPanic ?? 'failFast',
     onUndecodable: options.onUndecodable ?? defaults.onUndecodable ?? 'drop',
     noAck,
@@ -55,7 +55,7 @@ export function normalize(
   };
   Object.freeze(subscription);
   faults.set(subscription, [
-    ...optionFaults(handler, options),
+    ...optionFaults(handler, options, onError),
     ...valueFaults(subscription, { backoff: retry?.backoff, timeout }),
     ...combinationFaults(subscription, options),
     ...bindingFaults(subscription),
@@ -63,11 +63,14 @@ export function normalize(
   return subscription;
 }
 
-function attempted<T>(work: () => T): T | undefined {
+function defaultDeadLetter(
+  queue: string,
+  { deadLetter }: SubscribeDefaults,
+): string | DeadLetterOptions | undefined {
   try {
-    return work();
-  } catch {
-    return undefined; // A default that throws is reported where the module's options are checked.
+    return deadLetter?.(queue) ?? undefined;
+  } catch (error) {
+    return { queue: error as never }; // What was thrown is no name of a queue: a fault that shows it.
   }
 }
 

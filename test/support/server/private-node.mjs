@@ -11,6 +11,9 @@ import { waitUntilReady } from './readiness.mjs';
 /** @typedef {import('./node-files.mjs').NodeFiles} NodeFiles */
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
+const erlangFolders = ['/usr/lib', '/usr/local/lib', '/opt/homebrew/lib'].map(
+  (folder) => `${folder}/erlang/bin`,
+);
 const startTimeout = 90_000;
 const stopTimeout = 30_000;
 
@@ -131,7 +134,7 @@ export class PrivateNode {
       return;
     }
     const { commandPrefix = [] } = this.#installation;
-    const epmdFile = commandPrefix.length > 0 ? 'epmd' : findExecutable('epmd');
+    const epmdFile = commandPrefix.length > 0 ? 'epmd' : findExecutable('epmd', erlangFolders);
     if (epmdFile === undefined) {
       throw new Error('epmd, a part of Erlang, is not in PATH');
     }

@@ -25,7 +25,7 @@ describe('a fault names class and method, the option and what was found', () => 
     ['queue', '5', { queue: 5, exchange: 'x' }],
     ['queue', "'ü", { queue: long }],
     ['onError', "'explode'", { queue: 'q', onError: 'explode' }],
-    ['onError', '{ on: [class Error] }', { queue: 'q', onError: { on: Error } }],
+    ['onError', '{ on: 5 }', { queue: 'q', onError: { on: 5 } }],
     ['onError', "'drop'", { queue: 'q', onError: ['drop', on(Error, 'retry')] }],
     ['onError', '7', { queue: 'q', onError: [on(Error, 'drop'), 7] }],
     ['onError', 'undefined', { queue: 'q', onError: [undefined, 'drop'] }],

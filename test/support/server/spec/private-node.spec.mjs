@@ -30,7 +30,7 @@ function listens(port) {
  */
 const portOf = (url) => Number(new URL(url).port);
 
-it('runs beside another, outlives a crash and a restart, and leaves nothing', async () => {
+it.concurrent('runs beside another, outlives a crash and a restart, and leaves nothing', async () => {
   const servers = await Promise.all([findServer(), findServer()]);
   const [first, second] = servers;
   const management = first.management;
@@ -56,7 +56,7 @@ it('runs beside another, outlives a crash and a restart, and leaves nothing', as
   expect(await Promise.all(ports.map(listens))).toEqual(ports.map(() => false));
 }, 120_000);
 
-it('ends when the process that started it is killed', async () => {
+it.concurrent('ends when the process that started it is killed', async () => {
   const script = 'console.log(process.env.RABBITMQ_URL); setTimeout(() => {}, 5000)';
   const words = [runWithServer, '--', process.execPath, '-e', script];
   const parent = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -64,9 +64,9 @@ it('ends when the process that started it is killed', async () => {
   expect(await listens(portOf(url))).toBe(true);
   parent.kill('SIGKILL');
   await vi.waitFor(async () => expect(await listens(portOf(url))).toBe(false), { timeout: 5000 });
-}, 60_000);
+}, 120_000);
 
-it('lends its server to a command and ends as the command does', async () => {
+it.concurrent('lends its server to a command and ends as the command does', async () => {
   const script =
     'process.on("SIGTERM", () => process.exit(9)); console.log("up"); setInterval(() => {}, 1000)';
   const words = [runWithServer, '--', process.execPath, '-e', script];
@@ -75,4 +75,4 @@ it('lends its server to a command and ends as the command does', async () => {
   await sleep(50);
   parent.kill('SIGTERM');
   expect((await once(parent, 'exit'))[0]).toBe(9);
-}, 60_000);
+}, 120_000);

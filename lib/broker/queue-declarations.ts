@@ -1,10 +1,27 @@
 import type { QueueType } from '../subscription/options';
 import type { Subscription } from '../subscription/subscription';
-import { isAtLeast } from './managed-connection';
-import type { RawChannel } from './types';
 
-/** The options with which amqplib declares a queue. */
-export type QueueDeclaration = NonNullable<Parameters<RawChannel['assertQueue']>[1]>;
+/** How a queue is declared. */
+export interface QueueDeclaration {
+  readonly durable?: boolean;
+  readonly exclusive?: boolean;
+  readonly autoDelete?: boolean;
+  readonly messageTtl?: number;
+  readonly expires?: number;
+  readonly deadLetterExchange?: string;
+  readonly deadLetterRoutingKey?: string;
+  readonly maxLength?: number;
+  readonly maxPriority?: number;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** The version of a server: major and minor. */
+export type ServerVersion = readonly [major: number, minor: number];
+
+/** Whether a version is at least another. */
+export function isAtLeast([major, minor]: ServerVersion, least: ServerVersion): boolean {
+  return major > least[0] || (major === least[0] && minor >= least[1]);
+}
 
 /** The delivery limit that quorum queues have by default from 4.0 on. */
 export const DEFAULT_DELIVERY_LIMIT = 20;
@@ -19,7 +36,7 @@ const NEVER_REACHED_LIMIT = 10_001;
  */
 export function queueDeclarationOf(
   subscription: Subscription,
-  version: readonly [number, number],
+  version: ServerVersion,
 ): QueueDeclaration {
   const { queueType, queue } = subscription;
   const {
@@ -51,7 +68,7 @@ function deadLetterArguments({ deadLetter }: Subscription): Record<string, unkno
 
 function limitArguments(
   { queueType, retry, deadLetter, queueOptions }: Subscription,
-  version: readonly [number, number],
+  version: ServerVersion,
 ): Record<string, unknown> {
   if (queueType !== 'quorum' || retry === undefined) return {};
   if (queueOptions.arguments?.['x-delivery-limit'] !== undefined) return {};

@@ -1,1 +1,0 @@
-export default { test: { include: ['test/support/server/spec/*.spec.mjs'], fileParallelism:false } };
