@@ -102,6 +102,7 @@ export const messages = {
     kind === 'ack'
       ? 'noAck, nothing to settle'
       : `noAck: the message is already gone, ${kind} can't be carried out`,
+  fateNoAckPanic: 'noAck: the message is already gone, the service stops',
   released: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: released, the service is stopping`,
   lostWhileStopping: (delivery: MessageFacts): string =>
@@ -203,11 +204,11 @@ export const messages = {
   gaveUp: (handler: string, count: number): string =>
     `${handler}: ${count} ${count === 1 ? 'delivery' : 'deliveries'} not finished when shutdownTimeout ended; released`,
   failFast: (event: {
-    readonly subscription: { readonly handler: string };
+    readonly subscription: { readonly handler: string; readonly noAck: boolean };
     readonly delivery: MessageFacts;
     readonly error: unknown;
   }): string =>
-    `${event.subscription.handler}: ${messageText(event.delivery)}: ${errorText(event.error)}; the service stops, and the delivery stays unsettled`,
+    `${event.subscription.handler}: ${messageText(event.delivery)}: ${errorText(event.error)}; the service stops, and ${event.subscription.noAck ? 'the message is already gone: noAck' : 'the delivery stays unsettled'}`,
   onFailFastThrew: 'onFailFast threw; the process leaves as it does without it',
   eventListenerThrew: 'a subscriber of SettlementEvents threw',
   unforeseen: 'an unforeseen error while settling; the delivery is released',

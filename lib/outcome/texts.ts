@@ -1,13 +1,16 @@
-import { inspect } from 'node:util';
+import { inspect, types } from 'node:util';
 
 /** What was found, shortened to a part of a line. */
 export function found(value: unknown): string {
   try {
-    const text = inspect(value, {
-      depth: 1,
-      breakLength: Number.POSITIVE_INFINITY,
-      maxStringLength: 60,
-    });
+    const shown = types.isNativeError(value)
+      ? String(value)
+      : inspect(value, {
+          depth: 1,
+          breakLength: Number.POSITIVE_INFINITY,
+          maxStringLength: 60,
+        });
+    const text = shown.replace(/\s*\n\s*/g, ' ');
     return text.length > 120 ? `${text.slice(0, 117)}...` : text;
   } catch {
     return 'a value that can not be shown';

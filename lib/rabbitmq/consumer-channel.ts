@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Frame, Written } from '../broker/port';
 import { type Clock, within } from '../clock';
 import type { IncomingMessage } from '../delivery/message';
@@ -33,6 +34,8 @@ export class ConsumerChannel {
     private readonly onMessage: OnMessage,
     private readonly clock: Clock,
   ) {
+    // Each copy under way listens: as many as the prefetch.
+    setMaxListeners(0, this.#lost.signal);
     this.#acker = new Acker((tag, multiple) => raw.ack(asMessage(tag), multiple), clock);
     this.ended = new Promise((resolve) => {
       let reason: Error | undefined;

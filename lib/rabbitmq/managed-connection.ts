@@ -8,6 +8,8 @@ const SETUP_LIMIT = 10_000;
 
 /** golevelup's connection, as the adapter needs it: the present amqplib connection, or the next one. */
 export class ManagedConnection {
+  #setUp: Promise<void> | undefined;
+
   constructor(
     private readonly connection: AmqpConnection,
     private readonly clock: Clock,
@@ -30,11 +32,19 @@ export class ManagedConnection {
     while (!signal.aborted) {
       const current = this.current ?? (await this.#next(signal));
       if (current === undefined) return undefined;
-      const setUp = this.connection.managedChannel.waitForConnect();
-      await within(this.clock, SETUP_LIMIT, setUp, signal);
+      await within(this.clock, SETUP_LIMIT, this.#whenSetUp(), signal);
       if (this.current === current) return signal.aborted ? undefined : current;
     }
     return undefined;
+  }
+
+  // One wait for all subscriptions: each is a listener on golevelup's channel, which warns of eleven.
+  #whenSetUp(): Promise<void> {
+    const ended = (): void => {
+      this.#setUp = undefined;
+    };
+    this.#setUp ??= this.connection.managedChannel.waitForConnect().then(ended, ended);
+    return this.#setUp;
   }
 
   #next(signal: AbortSignal): Promise<RawConnection | undefined> {

@@ -3,12 +3,20 @@ import {
   isAtLeast,
   queueDeclarationOf,
 } from '../broker/queue-declarations';
+import { pause, systemClock } from '../clock';
 import { messages } from '../outcome/messages';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
 import { serverVersionOf } from './managed-connection';
 import { isInequivalent, isNotFound } from './refusal';
 import type { RawChannel, RawConnection } from './types';
+
+/**
+ * How long the number of a channel that the server has closed is left alone, in ms: amqplib hands it out
+ * at once, and under load its `channel.open` overtakes the `channel.close-ok` before it, which ends the
+ * connection.
+ */
+const REOPENING_PAUSE = 10;
 
 /**
  * Does something on a channel of its own: what the broker refuses there ends that channel only.
@@ -27,6 +35,7 @@ export async function onScratchChannel<T>(
     return await work(channel);
   } finally {
     if (failure === undefined) await channel.close().catch(() => undefined);
+    else await pause(systemClock, REOPENING_PAUSE);
   }
 }
 

@@ -30,16 +30,16 @@ export class GuardedObservable<T> extends Observable<T> {
   ): Subscription {
     // An operator's own: its errors travel on to the end of the pipe.
     if (observerOrNext instanceof Subscriber) return super.subscribe(observerOrNext);
+    // Read where it is, never spread: an observer such as a Subject has its methods from its class.
     const observer: Partial<Observer<T>> =
-      typeof observerOrNext === 'function' ? { next: observerOrNext } : { ...observerOrNext };
-    const given = typeof observerOrNext === 'function' ? undefined : (observerOrNext ?? undefined);
+      typeof observerOrNext === 'function' ? { next: observerOrNext } : (observerOrNext ?? {});
     const onError = error ?? observer.error;
     const onComplete = complete ?? observer.complete;
     return super.subscribe({
-      next: (value) => this.#guarded(() => observer.next?.call(given, value)),
+      next: (value) => this.#guarded(() => observer.next?.(value)),
       error: (thrown) =>
-        onError ? this.#guarded(() => onError.call(given, thrown)) : this.#report(thrown),
-      complete: () => this.#guarded(() => onComplete?.call(given)),
+        onError ? this.#guarded(() => onError.call(observer, thrown)) : this.#report(thrown),
+      complete: () => this.#guarded(() => onComplete?.call(observer)),
     });
   }
 

@@ -68,6 +68,8 @@ export class SettlementReport {
           : messages.fateRejected;
       case 'nothing':
         return messages.fateNoAck(outcome.kind);
+      case 'leaveUnsettled':
+        return this.subscription.noAck ? messages.fateNoAckPanic : messages.fates.leaveUnsettled;
       default:
         return messages.fates[decision.do];
     }

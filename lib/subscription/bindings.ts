@@ -24,12 +24,7 @@ export function bindingsOf(options: SubscribeOptions): Binding[] {
 
 /** Faults of bindings: keys without an exchange, names that can't be, a queue that nothing fills. */
 export function bindingFaults({ handler, bindings, queue, options }: Subscription): string[] {
-  const found: string[] = [];
-  if (options.routingKey !== undefined && !options.exchange) {
-    found.push(
-      messages.option(handler, 'exchange', 'an exchange beside routingKey', options.exchange),
-    );
-  }
+  const found = writtenFaults(handler, options);
   for (const { exchange, routingKey } of bindings) {
     if (!isQueueName(exchange)) {
       found.push(messages.option(handler, 'exchange', 'a name of 1 to 255 bytes', exchange));
@@ -45,13 +40,30 @@ export function bindingFaults({ handler, bindings, queue, options }: Subscriptio
   return found;
 }
 
+// Faults that the list of bindings no longer shows.
+function writtenFaults(
+  handler: string,
+  { exchange, routingKey, bindings }: SubscribeOptions,
+): string[] {
+  const found: string[] = [];
+  if (routingKey !== undefined && !exchange) {
+    found.push(messages.option(handler, 'exchange', 'an exchange beside routingKey', exchange));
+  }
+  if (bindings !== undefined && !Array.isArray(bindings)) {
+    found.push(
+      messages.option(handler, 'bindings', 'a list of { exchange, routingKey }', bindings),
+    );
+  }
+  return found;
+}
+
 function isRoutingKey(value: unknown): boolean {
   return typeof value === 'string' && Buffer.byteLength(value) <= 255;
 }
 
 /**
- * Several `@Subscribe` of one method on one queue are one subscription: the first one's options with
- * the bindings of all. What differs between them otherwise is a fault.
+ * Several `@Subscribe` of one method on one queue are one subscription: the options and the bindings of
+ * all. An option that two of them say differently is a fault.
  */
 export function joinOptions(
   handler: string,
@@ -66,12 +78,15 @@ export function joinOptions(
       groups.push(options);
       continue;
     }
-    for (const [option, value] of Object.entries(restOf(options))) {
-      if (isDeepStrictEqual(value, first[option as keyof SubscribeOptions])) continue;
+    const [one, other] = [restOf(first), restOf(options)];
+    for (const [option, value] of Object.entries(other)) {
+      const said = one[option as keyof SubscribeOptions];
+      if (said === undefined || isDeepStrictEqual(value, said)) continue;
       faults.push(messages.differingOptions(handler, option, first.queue ?? ''));
     }
-    const { exchange: _exchange, routingKey: _routingKey, ...kept } = first;
-    groups[index] = { ...kept, bindings: [...asBindings(first), ...asBindings(options)] };
+    faults.push(...writtenFaults(handler, first), ...writtenFaults(handler, options));
+    const bindings = [...asBindings(first), ...asBindings(options)];
+    groups[index] = { ...other, ...one, bindings };
   }
   return { groups, faults };
 }

@@ -108,7 +108,7 @@ export function combinationFaults(subscription: Subscription, options: Subscribe
   const type: unknown = queueOptions.arguments?.['x-queue-type'];
   const typeArgument = "queueOptions.arguments['x-queue-type']";
   const otherType = type !== undefined && type !== queueType;
-  refuse(otherType, typeArgument, `the same as queueType, '${queueType}'`, type);
+  refuse(otherType, typeArgument, 'the same type as queueType says', type);
   const isTransient = queueOptions.durable === false || queueOptions.exclusive === true;
   const transientQuorum = queueType === 'quorum' && (isTransient || queue === undefined);
   refuse(transientQuorum, 'queueType', messages.classicExpected, queueType);

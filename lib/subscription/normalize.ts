@@ -1,4 +1,5 @@
 import { milliseconds } from '../outcome/duration';
+import { messages } from '../outcome/messages';
 import { type ErrorPolicy, isErrorRule, isFailurePolicy } from '../outcome/policy';
 import { DEFAULT_BACKOFF } from './backoff';
 import { bindingFaults, bindingsOf } from './bindings';
@@ -24,6 +25,21 @@ export function normalize(
   options: SubscribeOptions,
   defaults: SubscribeDefaults = {},
 ): Subscription {
+  try {
+    return checked(handler, options, defaults);
+  } catch (error) {
+    const subscription = checked(handler, {}, {});
+    const expected = 'an object whose properties can be read';
+    faults.set(subscription, [messages.option(handler, 'options', expected, error)]);
+    return subscription;
+  }
+}
+
+function checked(
+  handler: string,
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults,
+): Subscription {
   const queue = 'queue' in options ? options.queue : undefined;
   const noAck = options.noAck ?? options.queueOptions?.consumerOptions?.noAck ?? false;
   const retry = options.retry ?? (noAck ? undefined : defaults.retry);
@@ -40,7 +56,9 @@ export function normalize(
     queueOptions: Object.freeze({ ...options.queueOptions }),
     bindings: Object.freeze(bindingsOf(options)),
     prefetch: options.prefetch ?? defaults.prefetch,
-    retry: retry && Object.freeze({ attempts: retry.attempts, by: retry.by ?? 'runtime' }),
+    retry: retry
+      ? Object.freeze({ attempts: retry.attempts, by: retry.by ?? 'runtime' })
+      : undefined,
     backoff: retry?.backoff ?? DEFAULT_BACKOFF,
     deadLetter: deadLetterOf(deadLetter),
     timeout: timeout === undefined ? undefined : milliseconds(timeout),

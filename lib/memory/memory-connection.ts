@@ -1,0 +1,93 @@
+import type { BrokerConnection, BrokerParts } from '../broker/connection';
+import type { Broker, BrokerConsumer, ConsumerListener } from '../broker/port';
+import type { Clock } from '../clock';
+import type { Subscription } from '../subscription/subscription';
+import { MemoryConsumer } from './memory-consumer';
+import type { MemoryServer } from './memory-server';
+
+/** The port on a server in memory. */
+export class MemoryBroker implements Broker {
+  readonly #consumers: MemoryConsumer[] = [];
+
+  constructor(
+    private readonly server: MemoryServer,
+    private readonly clock: Clock,
+    private readonly parts: BrokerParts,
+  ) {}
+
+  /** Its consumers, in the order in which they were made. */
+  get consumers(): readonly MemoryConsumer[] {
+    return this.#consumers;
+  }
+
+  consumer(
+    subscription: Subscription,
+    prefetch: number,
+    listener: ConsumerListener,
+  ): BrokerConsumer {
+    const consumer = new MemoryConsumer({
+      server: this.server,
+      subscription,
+      prefetch,
+      listener,
+      log: this.parts.logOf(subscription),
+      clock: this.clock,
+      copyTimeout: this.parts.copyTimeout,
+    });
+    this.#consumers.push(consumer);
+    return consumer;
+  }
+
+  async close(): Promise<void> {
+    // The server outlives its clients: what they leave behind can still be looked at.
+  }
+}
+
+/** A connection of the application whose broker is the server in memory; its options stay its own. */
+export class MemoryConnection implements BrokerConnection {
+  #broker: MemoryBroker | undefined;
+
+  constructor(
+    private readonly options: Omit<BrokerConnection, 'broker'>,
+    private readonly server: MemoryServer,
+    private readonly clock: Clock,
+  ) {}
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get registersHandlers(): boolean {
+    return this.options.registersHandlers;
+  }
+
+  get defaultHandler(): string | undefined {
+    return this.options.defaultHandler;
+  }
+
+  get deserializer(): Subscription['deserializer'] {
+    return this.options.deserializer;
+  }
+
+  handlerOptions(name: string): ReturnType<BrokerConnection['handlerOptions']> {
+    return this.options.handlerOptions(name);
+  }
+
+  prefetchOf(channel: string | undefined): number {
+    return this.options.prefetchOf(channel);
+  }
+
+  exchangeTypeOf(exchange: string): string | undefined {
+    return this.options.exchangeTypeOf(exchange);
+  }
+
+  /** The consumers that have been made; none before the application has booted. */
+  get consumers(): readonly MemoryConsumer[] {
+    return this.#broker?.consumers ?? [];
+  }
+
+  broker(parts: BrokerParts): Broker {
+    this.#broker ??= new MemoryBroker(this.server, this.clock, parts);
+    return this.#broker;
+  }
+}

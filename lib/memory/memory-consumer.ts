@@ -1,0 +1,181 @@
+import { copyQueueOf, tryToSend } from '../broker/copy-tries';
+import { Intake } from '../broker/intake';
+import type {
+  BrokerConsumer,
+  BrokerDelivery,
+  ConsumerListener,
+  CopyResult,
+  CopyTarget,
+  Frame,
+  Written,
+} from '../broker/port';
+import { waitingDeclarationOf } from '../broker/queue-declarations';
+import { type Clock, pause, within } from '../clock';
+import type { Copy } from '../delivery/copy';
+import { SettleHeaders } from '../delivery/headers';
+import type { IncomingMessage } from '../delivery/message';
+import { gridDelay } from '../delivery/waiting-queue';
+import { messages } from '../outcome/messages';
+import type { SubscriptionLog } from '../subscription/log';
+import type { Subscription } from '../subscription/subscription';
+import { MemoryChannel } from './memory-channel';
+import type { MemoryServer } from './memory-server';
+import { declareMemoryTopology, ensureMemoryDeadLetterQueue } from './memory-topology';
+
+const REOPENING_PAUSE = 100;
+
+/** What a consumer in memory is made of. */
+export interface MemoryConsumerParts {
+  readonly server: MemoryServer;
+  readonly subscription: Subscription;
+  readonly prefetch: number;
+  readonly listener: ConsumerListener;
+  readonly log: SubscriptionLog;
+  readonly clock: Clock;
+  readonly copyTimeout: number;
+}
+
+/** The consumer of one subscription on the server in memory: one channel at a time, as on RabbitMQ. */
+export class MemoryConsumer implements BrokerConsumer {
+  readonly #closing = new AbortController();
+  readonly #intake: Intake;
+  #channel: MemoryChannel | undefined;
+  #queue = '';
+  #copies = 0;
+  #running = false;
+
+  constructor(private readonly parts: MemoryConsumerParts) {
+    this.#intake = new Intake(
+      parts.clock,
+      this.#closing.signal,
+      async () => this.#apply(),
+      (ms) => parts.log.warn('backOff', messages.intakePauses(ms)),
+    );
+  }
+
+  /** The channel that is open now; for tests that let it die. */
+  get channel(): MemoryChannel | undefined {
+    return this.#channel;
+  }
+
+  /** The queue that is consumed, also where the server gave it its name. */
+  get queue(): string {
+    return this.#queue;
+  }
+
+  get subscription(): Subscription {
+    return this.parts.subscription;
+  }
+
+  async start(): Promise<void> {
+    if (this.#running || this.#closing.signal.aborted) return;
+    this.#running = true;
+    this.#open();
+  }
+
+  pause(): Promise<void> {
+    return this.#intake.pause();
+  }
+
+  resume(): void {
+    this.#intake.resume();
+  }
+
+  backOff(): Promise<void> {
+    return this.#intake.backOff();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#channel?.close();
+    this.parts.log.flush();
+  }
+
+  #open(): void {
+    const { subscription, listener, log, server } = this.parts;
+    try {
+      this.#queue = declareMemoryTopology(server, subscription, log);
+    } catch (error) {
+      log.error('consume', messages.cannotConsume(subscription.queue, error, true));
+      listener.refused(error as Error);
+      void this.#reopen();
+      return;
+    }
+    this.#channel = new MemoryChannel(server.queue(this.#queue), this.parts.prefetch, {
+      noAck: subscription.noAck,
+      delivered: (message, channel) => this.#deliver(message, channel),
+      ended: (reason) => this.#ended(reason),
+    });
+    this.#apply();
+  }
+
+  #ended(reason: Error): void {
+    this.#channel = undefined;
+    if (this.#closing.signal.aborted) return;
+    const { listener, log } = this.parts;
+    log.error('channel', messages.channelLost(this.#queue, reason));
+    listener.channelLost(reason);
+    listener.reconnecting(reason);
+    void this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    await pause(this.parts.clock, REOPENING_PAUSE, this.#closing.signal);
+    if (!this.#closing.signal.aborted) this.#open();
+  }
+
+  #apply(): void {
+    const channel = this.#channel;
+    if (channel === undefined) return;
+    if (!this.#intake.isOpen) return channel.cancel();
+    if (channel.isConsuming) return;
+    channel.consume();
+    this.parts.listener.consuming();
+  }
+
+  #deliver(message: IncomingMessage, channel: MemoryChannel): void {
+    const { subscription, listener } = this.parts;
+    const delivery: BrokerDelivery = {
+      message,
+      queue: this.#queue,
+      counts: subscription.queueType === 'quorum',
+      settle: (frame: Frame, written: Written) =>
+        written(channel.settle(message.fields.deliveryTag, frame)),
+      leave: () => channel.leave(message.fields.deliveryTag),
+      copy: (copy, target) => this.#send(copy, target, channel.lost),
+    };
+    listener.delivered(delivery);
+  }
+
+  async #send(copy: Copy, target: CopyTarget, lost: AbortSignal): Promise<CopyResult> {
+    const { server, subscription, clock, log, copyTimeout } = this.parts;
+    const queue = copyQueueOf(subscription, this.#queue, target);
+    const { result, last } = await tryToSend(clock, copyTimeout, lost, async (limitMs, again) => {
+      this.#ensureTarget(target, queue, again);
+      this.#copies += 1;
+      const headers = { ...copy.headers, [SettleHeaders.copy]: this.#copies };
+      let confirm = 'unknown';
+      const published = server.confirm(queue, { ...copy, headers }).then((ended) => {
+        confirm = ended;
+      });
+      await within(clock, limitMs, published, lost);
+      return confirm;
+    });
+    if (result === 'confirmed') this.#intake.copied();
+    if (result === 'failed') log.error('copy', messages.copyGivenUp(queue, last), last);
+    return result === 'unencodable' ? 'failed' : result;
+  }
+
+  #ensureTarget(target: CopyTarget, queue: string, again: boolean): void {
+    const { server, subscription } = this.parts;
+    if (target.to === 'deadLetter') {
+      if (again) ensureMemoryDeadLetterQueue(server, subscription);
+      return;
+    }
+    if (target.delayMs === 0) return;
+    const delay = gridDelay(target.delayMs);
+    const declaration = waitingDeclarationOf(this.#queue, subscription.queueType, delay);
+    if (subscription.declare.waiting) server.declareQueue(queue, declaration);
+    else server.queue(queue);
+  }
+}
