@@ -190,7 +190,7 @@ describe('any interleaving of arrivals, decisions and turns', () => {
             undecided.push(delivery);
           } else if (one.do === 'flush') acker.flush();
           else if (one.do === 'endTurn') await clock.endTurn();
-          else if (undecided.length > 0) {
+          else if ('which' in one && undecided.length > 0) {
             const [delivery] = undecided.splice(one.which % undecided.length, 1);
             if (one.do === 'leave') continue;
             decided.set(delivery!.tag, one.do === 'acknowledge' ? 'ack' : 'reject');

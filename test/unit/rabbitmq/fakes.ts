@@ -1,0 +1,129 @@
+import { EventEmitter } from 'node:events';
+import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import type { IncomingMessage } from '../../../lib/delivery/message';
+import type { RawChannel, RawConfirmChannel, RawConnection } from '../../../lib/rabbitmq/types';
+
+/** What a channel was made to send: the method and its arguments. */
+export type Sent = readonly [method: string, ...values: unknown[]];
+
+type Consumer = (message: IncomingMessage | null) => void;
+
+interface Settled {
+  readonly fields: { readonly deliveryTag: number };
+}
+
+/** amqplib's channel without a broker: keeps what is sent, and throws once it is closed. */
+export class FakeChannel extends EventEmitter {
+  readonly sent: Sent[] = [];
+  /** Publishes whose confirm has not come. */
+  readonly confirms: ((error: unknown) => void)[] = [];
+  consumer: Consumer = () => undefined;
+  /** What the next calls of a method reject with or wait for; by method. */
+  readonly answers = new Map<string, () => Promise<unknown>>();
+  isOpen = true;
+
+  get asRaw(): RawChannel & RawConfirmChannel {
+    return this as unknown as RawChannel & RawConfirmChannel;
+  }
+
+  ack = (message: Settled, multiple: boolean): void =>
+    this.#send('ack', message.fields.deliveryTag, multiple);
+  nack = (message: Settled, multiple: boolean, requeue: boolean): void =>
+    this.#send('nack', message.fields.deliveryTag, multiple, requeue);
+  reject = (message: Settled, requeue: boolean): void =>
+    this.#send('reject', message.fields.deliveryTag, requeue);
+  prefetch = (count: number): Promise<void> => this.#call('prefetch', count);
+  cancel = (tag: string): Promise<void> => this.#call('cancel', tag);
+
+  async consume(queue: string, consumer: Consumer, options: object): Promise<object> {
+    this.consumer = consumer;
+    await this.#call('consume', queue, options);
+    return { consumerTag: 'tag' };
+  }
+
+  publish(
+    exchange: string,
+    key: string,
+    body: Buffer,
+    options: object,
+    confirmed: (error: unknown) => void,
+  ): boolean {
+    this.confirms.push(confirmed);
+    this.#send('publish', exchange, key, body, options);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#call('close');
+    this.ends();
+  }
+
+  /** Ends the channel as the broker or the connection does. */
+  ends(error?: Error): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    if (error !== undefined) this.emit('error', error);
+    this.emit('close');
+  }
+
+  async #call(method: string, ...values: unknown[]): Promise<void> {
+    this.#send(method, ...values);
+    await this.answers.get(method)?.();
+  }
+
+  #send(...sent: Sent): void {
+    if (!this.isOpen) throw new Error('Channel closed');
+    this.sent.push(sent);
+  }
+}
+
+/** A connection that hands out fake channels, the newest last. */
+export class FakeConnection {
+  readonly channels: FakeChannel[] = [];
+
+  get asRaw(): RawConnection {
+    return this as unknown as RawConnection;
+  }
+
+  async createChannel(): Promise<FakeChannel> {
+    const channel = new FakeChannel();
+    this.channels.push(channel);
+    return channel;
+  }
+}
+
+/** golevelup's connection: its manager, and its own channel's declarations. */
+export class FakeAmqpConnection {
+  readonly managedConnection = new FakeManager();
+  declared: Promise<void> = Promise.resolve();
+  /** How often somebody waits for the declarations. */
+  waits = 0;
+  readonly managedChannel = {
+    waitForConnect: (): Promise<void> => {
+      this.waits += 1;
+      return this.declared;
+    },
+  };
+
+  get asAmqp(): AmqpConnection {
+    return this as unknown as AmqpConnection;
+  }
+}
+
+class FakeManager extends EventEmitter {
+  connection: FakeConnection | undefined;
+
+  constructor() {
+    super();
+    this.setMaxListeners(0); // As amqp-connection-manager does.
+  }
+
+  isConnected = (): boolean => this.connection !== undefined;
+
+  /** Gets a connection, and says so. */
+  connects(connection = new FakeConnection()): FakeConnection {
+    this.connection = connection;
+    this.emit('connect');
+    return connection;
+  }
+}
