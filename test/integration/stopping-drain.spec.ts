@@ -1,0 +1,168 @@
+import { Injectable } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
+import { ack, type Delivery, SettlementEvents, StoppingError, Subscribe } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { Gate, until } from '../support/eventually';
+import { startProxy } from '../support/proxied';
+import { fromClient, fromServer } from '../support/proxy';
+
+describe('close()', async () => {
+  const broker = await openBroker();
+
+  it('starts nothing that comes in before the cancel is confirmed, and gives it back', async () => {
+    const queue = unique('not-begun');
+    const proxy = await startProxy();
+    const finish = new Gate();
+    const begun: string[] = [];
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue, prefetch: 2 })
+      async handle(id: string): Promise<void> {
+        begun.push(id);
+        await finish.promise;
+      }
+    }
+    const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    await broker.send(queue, 'first');
+    await until(() => begun.length === 1);
+    const cancel = proxy.hold(fromClient('basic.cancel'), { times: 1 });
+    const closed = app.close();
+    await cancel.caught(1);
+    await broker.send(queue, 'second');
+    await proxy.waitFor(fromServer('basic.deliver'), { count: 2 });
+    await app.settled(1);
+    await broker.send(queue, 'third');
+    cancel.release();
+    await proxy.waitFor(fromServer('basic.cancel-ok'));
+    finish.open();
+    await closed;
+
+    expect(begun).toEqual(['first']);
+    const results = app.settlements.map(({ delivery, settlement }) => [
+      delivery.payload,
+      settlement,
+    ]);
+    expect(results).toContainEqual(['first', 'sent']);
+    expect(results.filter(([, result]) => result !== 'released')).toHaveLength(1);
+    await broker.waitForReady(queue, 2);
+    expect((await broker.take(queue)).fields.redelivered).toBe(true);
+  });
+
+  it('waits for begun handlers, their acknowledgements and the work after them', async () => {
+    const queue = unique('begun');
+    const order: string[] = [];
+    const finish = new Gate();
+    const afterWork = new Gate();
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue })
+      async handle() {
+        order.push('begun');
+        await finish.promise;
+        return ack().andAfter(async ({ settlement }) => {
+          order.push(`after ${settlement}`);
+          await afterWork.promise;
+          order.push('after work');
+        });
+      }
+    }
+    const app = await startApp({ providers: [Handler] });
+    const completed = new Promise<void>((complete) => {
+      app.app.get(SettlementEvents).subscribe({
+        next: () => order.push('event'),
+        complete: () => {
+          order.push('stream completed');
+          complete();
+        },
+      });
+    });
+    await broker.send(queue, 1);
+    await until(() => order.includes('begun'));
+    const closed = app.close().then(() => order.push('closed'));
+    finish.open();
+    await until(() => order.includes('after sent'));
+    expect(order).not.toContain('stream completed');
+    expect(order).not.toContain('closed');
+    afterWork.open();
+    await Promise.all([closed, completed]);
+    expect(order).toEqual([
+      'begun',
+      'event',
+      'after sent',
+      'after work',
+      'stream completed',
+      'closed',
+    ]);
+    expect(await broker.ready(queue)).toBe(0);
+  });
+
+  it('aborts the signals before its time ends, and gives up at its end', async () => {
+    const queue = unique('hung');
+    const aborted: { reason: unknown; at: number }[] = [];
+    let begun = 0;
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue })
+      async handle(_payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery) {
+        begun += 1;
+        delivery.signal.addEventListener('abort', () =>
+          aborted.push({ reason: delivery.signal.reason, at: performance.now() }),
+        );
+        await new Promise(() => undefined);
+      }
+    }
+    const app = await startApp({
+      providers: [Handler],
+      settle: { shutdownTimeout: 1_500, abortBefore: 500 },
+    });
+    await broker.send(queue, 1);
+    await broker.send(queue, 2);
+    await until(() => begun === 2);
+    const startedAt = performance.now();
+    await app.close();
+    const took = performance.now() - startedAt;
+
+    expect(took).toBeGreaterThanOrEqual(1_500);
+    expect(took).toBeLessThan(2_500);
+    expect(aborted).toHaveLength(2);
+    for (const { reason, at } of aborted) {
+      expect(reason).toBeInstanceOf(StoppingError);
+      expect(at - startedAt).toBeGreaterThanOrEqual(999);
+      expect(at - startedAt).toBeLessThan(took - 300);
+    }
+    expect(app.log.matching(/Handler\.handle: 2 deliveries not finished/, ['warn'])).toHaveLength(
+      1,
+    );
+    expect(app.settlements.map(({ settlement }) => settlement)).toEqual(['released', 'released']);
+    await broker.waitForReady(queue, 2);
+  });
+
+  it('aborts at once where all of its time is after the abort', async () => {
+    const queue = unique('abort-at-once');
+    let begun = false;
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue })
+      async handle(_payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery) {
+        begun = true;
+        await new Promise((_resolve, reject) => {
+          delivery.signal.addEventListener('abort', () => reject(delivery.signal.reason));
+        });
+      }
+    }
+    const app = await startApp({
+      providers: [Handler],
+      settle: { shutdownTimeout: '20s', abortBefore: '20s' },
+    });
+    await broker.send(queue, 1);
+    await until(() => begun);
+    await app.close();
+    expect(app.settlements.map(({ settlement }) => settlement)).toEqual(['released']);
+    await broker.waitForReady(queue, 1);
+  }, 10_000);
+});

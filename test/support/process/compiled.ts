@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type Options, transformFileSync } from '@swc/core';
+import { afterAll, beforeAll } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const TREES = ['lib', 'test/integration/fixtures'] as const;
+
+const OPTIONS: Options = {
+  configFile: false,
+  swcrc: false,
+  sourceMaps: 'inline',
+  module: { type: 'commonjs' },
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true },
+  },
+};
+
+/**
+ * Compiles the library and the applications of the tests as they stand into a folder of their own, so
+ * that a child process runs them without any build made by hand. The folder goes with the test file.
+ */
+export function useCompiledFixtures(): { pathOf(fixture: string): string } {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'settle-fixtures-'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    for (const tree of TREES) compile(tree, folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return { pathOf: (fixture) => join(folder, 'test/integration/fixtures', `${fixture}.js`) };
+}
+
+function compile(tree: string, folder: string): void {
+  const entries = readdirSync(join(ROOT, tree), { recursive: true, encoding: 'utf8' });
+  for (const entry of entries.filter((name) => name.endsWith('.ts'))) {
+    const { code } = transformFileSync(join(ROOT, tree, entry), OPTIONS);
+    const target = join(folder, tree, entry.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, code);
+  }
+}
