@@ -4,7 +4,7 @@ import { ack, type Delivery, SettlementEvents, StoppingError, Subscribe } from '
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { Gate, until } from '../support/eventually';
-import { startProxy } from '../support/proxied';
+import { openProxy } from '../support/proxied';
 import { fromClient, fromServer } from '../support/proxy';
 
 describe('close()', async () => {
@@ -12,7 +12,7 @@ describe('close()', async () => {
 
   it('starts nothing that comes in before the cancel is confirmed, and gives it back', async () => {
     const queue = unique('not-begun');
-    const proxy = await startProxy();
+    const proxy = await openProxy();
     const finish = new Gate();
     const begun: string[] = [];
 

@@ -3,7 +3,7 @@ import { url } from './broker';
 import { AmqpProxy } from './proxy';
 
 /** A proxy in front of the server for one test; stopped after it, when its applications are closed. */
-export async function startProxy(): Promise<AmqpProxy> {
+export async function openProxy(): Promise<AmqpProxy> {
   const proxy = await AmqpProxy.start(url);
   onTestFinished(async () => {
     proxy.reset();
