@@ -1,0 +1,7 @@
+/** What the shop's messages carry. */
+export interface Order {
+  readonly number: number;
+  readonly article: 'tea' | 'coffee' | 'unicorn';
+  readonly card: 'valid' | 'declined' | 'slow once' | 'always slow';
+  readonly customer: { readonly mail: string };
+}

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { type Settlement, SettlementEvents } from 'nestjs-settle';
+import { filter, firstValueFrom, ReplaySubject, scan, timeout } from 'rxjs';
+import { Bank } from './bank';
+import { DeadLetters } from './dead-letters';
+import { Orders } from './orders';
+import { Screen } from './screen';
+import { SettlementPrinter } from './settlement-printer';
+import { type Story, stories } from './stories';
+
+/** How long a message may take to its end, in ms. */
+const DEADLINE = 30_000;
+
+/** Publishes one message after the other and waits for the end of each. */
+@Injectable()
+export class Showcase {
+  readonly #settlements = new ReplaySubject<Settlement>(20);
+
+  constructor(
+    settlements: SettlementEvents,
+    private readonly orders: Orders,
+    private readonly bank: Bank,
+    private readonly deadLetters: DeadLetters,
+    private readonly printer: SettlementPrinter,
+    private readonly screen: Screen,
+  ) {
+    settlements.subscribe(this.#settlements);
+  }
+
+  /**
+   * Resolves with whether everything was shown; not where a signal stops the application before.
+   * @throws Error where a message has not come to its end in time.
+   */
+  async run(): Promise<boolean> {
+    this.printer.header();
+    for (const story of stories) {
+      const isShown = await this.#show(story);
+      if (!isShown) return false;
+    }
+    this.screen.heading('The dead-letter queues, and why each message is there');
+    await this.deadLetters.show();
+    return true;
+  }
+
+  async #show({ title, event, order, bankIsClosed = false }: Story): Promise<boolean> {
+    this.screen.heading(title);
+    if (bankIsClosed) this.bank.close();
+    const id = await this.orders.publish(event, order);
+    const last = this.#settlements.pipe(
+      filter(({ delivery }) => delivery.messageId === id),
+      scan((seen: readonly Settlement[], one) => [...seen, one], []),
+      filter(isWhole),
+      timeout({
+        first: DEADLINE,
+        with: () => {
+          throw new Error(`${title}: message ${id} has no end after ${DEADLINE / 1000} s`);
+        },
+      }),
+    );
+    return (await firstValueFrom(last, { defaultValue: undefined })) !== undefined;
+  }
+}
+
+/**
+ * Whether these are all settlements of a message. A copy may be settled before the attempt that sent it,
+ * which waits for the broker's confirm.
+ */
+function isWhole(settlements: readonly Settlement[]): boolean {
+  const last = settlements.find(
+    ({ decision: { do: done } }) => done !== 'requeue' && done !== 'copyToRetryAddress',
+  );
+  return last?.settlement === 'sent' && settlements.length >= last.attempt;
+}
