@@ -1,0 +1,145 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { SubscribeOptions } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { handlerOf } from '../support/handlers';
+
+const json = Buffer.from('{"a":1}');
+const bom = Buffer.from([0xef, 0xbb, 0xbf]);
+
+describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (queueType) => {
+  const broker = await openBroker();
+
+  async function receive(body: Buffer, properties: object, more: Partial<SubscribeOptions> = {}) {
+    const queue = unique('bodies');
+    const payloads: unknown[] = [];
+    const Handler = handlerOf(
+      { queue, queueType, retry: { attempts: 3 }, deadLetter: `${queue}.dead`, ...more },
+      (payload) => {
+        payloads.push(payload);
+      },
+    );
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, body, { messageId: 'm1', ...properties });
+    await broker.send(queue, 'control');
+    await app.settled(2);
+    expect(payloads.pop()).toBe('control');
+    return { app, queue, payloads };
+  }
+
+  it.each<[what: string, body: Buffer, properties: object]>([
+    ['cut JSON', Buffer.from('{"a":1'), {}],
+    ['no JSON', Buffer.from('abc'), { contentType: 'application/json' }],
+    ['JSON with single quotes', Buffer.from("{'a':1}"), {}],
+    ['the word undefined', Buffer.from('undefined'), {}],
+    ['the word NaN', Buffer.from('NaN'), {}],
+    ['only blanks', Buffer.from('  '), {}],
+    ['invalid UTF-8 inside of JSON', Buffer.from([0x22, 0xff, 0x22]), {}],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), {}],
+    ['gzip, said so', gzipSync(json), { contentEncoding: 'gzip' }],
+    ['gzip, not said', gzipSync(json), {}],
+    ['JSON that is said to be gzip', json, { contentEncoding: 'gzip' }],
+    ['an unknown encoding', json, { contentEncoding: 'x-own' }],
+    ['another charset in the encoding', json, { contentEncoding: 'iso-8859-1' }],
+  ])('of %s goes to the dead letter once, untried', async (_what, body, properties) => {
+    const { app, queue, payloads } = await receive(body, properties);
+    expect(payloads).toEqual([]);
+    const dead = await broker.take(`${queue}.dead`);
+    expect(dead.content.equals(body)).toBe(true);
+    expect(dead.properties.headers?.['x-settle-reason']).toBe('undecodable');
+    expect(dead.properties.headers?.['x-settle-attempts-made']).toBe(1);
+    expect(app.settlements.map(({ attempt }) => attempt)).toEqual([1, 1]);
+    const lines = app.log.matching(/"m1"/);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/Handler\.handle: message "m1" of queue .* undecodable: /);
+  });
+
+  it.each<[what: string, body: Buffer, properties: object, payload: unknown]>([
+    ['an empty body', Buffer.alloc(0), {}, undefined],
+    [
+      'an empty body said to be JSON',
+      Buffer.alloc(0),
+      { contentType: 'application/json' },
+      undefined,
+    ],
+    ['null', Buffer.from('null'), {}, null],
+    ['0', Buffer.from('0'), {}, 0],
+    ['false', Buffer.from('false'), {}, false],
+    ['an empty text', Buffer.from('""'), {}, ''],
+    ['a byte order mark before JSON', Buffer.concat([bom, json]), {}, { a: 1 }],
+    ['only a charset as the encoding', json, { contentEncoding: 'UTF-8' }, { a: 1 }],
+    ['no content type', json, { contentType: undefined }, { a: 1 }],
+    ['another content type', json, { contentType: 'text/plain' }, { a: 1 }],
+  ])('of %s is a payload', async (_what, body, properties, payload) => {
+    const { app, payloads } = await receive(body, properties);
+    expect(payloads).toEqual([payload]);
+    expect(app.settlements.map(({ decision }) => decision.do)).toEqual([
+      'acknowledge',
+      'acknowledge',
+    ]);
+  });
+});
+
+describe('a payload that is no object', async () => {
+  const broker = await openBroker();
+
+  it.each(['null', '', '0'])('does not stop the service (%j)', async (body) => {
+    const queue = unique('destructured');
+    const Handler = handlerOf({ queue, deadLetter: `${queue}.dead` }, (payload) => {
+      const { order } = payload as { order: { id: string } };
+      return void order.id;
+    });
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, Buffer.from(body));
+    await broker.send(queue, { order: {} });
+    await app.settled(2);
+    const dead = await broker.take(`${queue}.dead`);
+    expect(dead.properties.headers?.['x-settle-reason']).toBe('undecodable');
+    expect(app.failed).toEqual([]);
+  });
+});
+
+describe('onUndecodable', async () => {
+  const broker = await openBroker();
+  const bad = Buffer.from('{"a":1');
+
+  it("'skip' acknowledges, and says so", async () => {
+    const queue = unique('skip');
+    const Handler = handlerOf({ queue, onUndecodable: 'skip' }, () => undefined);
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, bad);
+    const [settlement] = await app.settled(1);
+    expect(settlement?.decision.do).toBe('acknowledge');
+    expect(app.log.matching(/undecodable: SyntaxError/, ['warn'])).toHaveLength(1);
+  });
+
+  it.each(['classic', 'quorum'] as const)(
+    "'retry' counts and is capped on a %s queue",
+    async (queueType) => {
+      const queue = unique('retried');
+      const dead = `${queue}.dead`;
+      const Handler = handlerOf(
+        { queue, queueType, retry: { attempts: 3 }, deadLetter: dead, onUndecodable: 'retry' },
+        () => undefined,
+      );
+      const app = await startApp({ providers: [Handler] });
+      await broker.send(queue, bad);
+      const { headers } = (await broker.take(dead)).properties;
+      expect(headers?.['x-settle-reason']).toBe('attempts');
+      expect(headers?.['x-settle-error-name']).toBe('SyntaxError');
+      await app.settled(3);
+      expect(app.settlements.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    },
+  );
+
+  it("'failFast' stops the service", async () => {
+    const queue = unique('undecodable-failfast');
+    const Handler = handlerOf({ queue, onUndecodable: 'failFast' }, () => undefined);
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, bad);
+    await app.settled(1);
+    await broker.waitForReady(queue, 1);
+    expect(app.failed).toHaveLength(1);
+  });
+});

@@ -1,0 +1,20 @@
+import { Injectable, type Type } from '@nestjs/common';
+import { type Delivery, Subscribe, type SubscribeOptions } from '../../lib';
+
+/** What a handler under test does: with the payload, and with the delivery. */
+export type Body = (payload: never, delivery: Delivery) => unknown;
+
+/** A provider of its own with one subscription, whose method `handle` runs a body. */
+export function handlerOf(
+  options: SubscribeOptions,
+  body: Body,
+): Type<{ handle(...args: unknown[]): void }> {
+  @Injectable()
+  class Handler {
+    @Subscribe(options)
+    handle(payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery): void {
+      return body(payload as never, delivery) as never;
+    }
+  }
+  return Handler as never;
+}
