@@ -118,12 +118,16 @@ export class ChannelLoop implements BrokerConsumer {
       this.#queue = await declareTopology(raw, subscription, log);
       channel = await ConsumerChannel.open(raw, (message) => this.#deliver(message), clock);
       this.#channel = channel;
+      this.#closing.signal.throwIfAborted(); // Else nobody would close the channel any more.
       const refused = await this.#applyIntake();
       if (refused !== undefined) throw refused;
       if (!channel.isOpen) throw await channel.ended;
     } catch (error) {
       await channel?.close(CLOSE_LIMIT);
-      if (!this.#closing.signal.aborted) this.#failed(error as Error);
+      if (this.#closing.signal.aborted) return;
+      // A channel that ends as soon as it consumes may have handed something out.
+      if (channel !== undefined) listener.channelLost(error as Error);
+      this.#failed(error as Error);
       return;
     }
     this.#firstAttempt();

@@ -35,6 +35,11 @@ export class FakeChannel extends EventEmitter {
   prefetch = (count: number): Promise<void> => this.#call('prefetch', count);
   cancel = (tag: string): Promise<void> => this.#call('cancel', tag);
 
+  async assertQueue(queue: string, options: object): Promise<object> {
+    await this.#call('assertQueue', queue, options);
+    return { queue };
+  }
+
   async consume(queue: string, consumer: Consumer, options: object): Promise<object> {
     this.consumer = consumer;
     await this.#call('consume', queue, options);
@@ -80,6 +85,14 @@ export class FakeChannel extends EventEmitter {
 /** A connection that hands out fake channels, the newest last. */
 export class FakeConnection {
   readonly channels: FakeChannel[] = [];
+  readonly connection = { serverProperties: { version: '3.10.8' } };
+  /** Is given each channel before it is handed out. */
+  prepare: (channel: FakeChannel) => void = () => undefined;
+
+  /** The channels on which something consumes or did. */
+  get consuming(): FakeChannel[] {
+    return this.channels.filter(({ sent }) => sent.some(([method]) => method === 'consume'));
+  }
 
   get asRaw(): RawConnection {
     return this as unknown as RawConnection;
@@ -87,6 +100,7 @@ export class FakeConnection {
 
   async createChannel(): Promise<FakeChannel> {
     const channel = new FakeChannel();
+    this.prepare(channel);
     this.channels.push(channel);
     return channel;
   }
