@@ -216,4 +216,15 @@ export const messages = {
     `queue "${queue ?? '(named by the server)'}": the oldest delivery has been in flight for ${Math.round(age / 1000)} s, ${inFlight} in all; a handler that never ends holds a place of the prefetch. 'timeout' limits it`,
   oneOf: (names: readonly string[]): string =>
     names.length === 1 ? `${names[0]}` : `one of ${names.join(', ') || 'the enhancers'}`,
+
+  // Tests.
+  notInMemory: (what: string): string =>
+    `AmqpConnection.${what} is not there in memory; SettleTest.create(metadata, { broker: 'rabbitmq', url }) takes a real server`,
+  onlyInMemory: 'Only the server in memory can do this; a real one is driven from outside',
+  testUrlMissing:
+    "SettleTest: url: expected the URL of a server with broker: 'rabbitmq'; found none",
+  neverIdle: (inFlight: number): string =>
+    `Not idle after 5 s: ${inFlight} in flight. Does a handler wait for time to pass? advance() moves it`,
+  noQueueToDeliverTo: (handler: string): string =>
+    `${handler}: its queue is named by the server; publish to an exchange instead`,
 };
