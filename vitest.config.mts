@@ -9,13 +9,19 @@ export default defineConfig({
     projects: [
       {
         plugins,
-        test: { name: 'unit', include: ['test/unit/**/*.spec.ts'] },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.spec.ts', 'test/support/server/spec/find-server.spec.mjs'],
+        },
       },
       {
         plugins,
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.spec.ts'],
+          include: [
+            'test/integration/**/*.spec.ts',
+            'test/support/server/spec/private-node.spec.mjs',
+          ],
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
           testTimeout: 30_000,

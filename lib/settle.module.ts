@@ -11,7 +11,7 @@ import { type Clock, systemClock } from './clock';
 import { GolevelupConnection, isAmqpConnection } from './rabbitmq/golevelup';
 import { EnhancerFinder } from './runtime/enhancers';
 import { Explorer } from './runtime/explorer';
-import { FailFast } from './runtime/fail-fast';
+import { FailFast, leaveProcess } from './runtime/fail-fast';
 import { HandlerCaller } from './runtime/handler-caller';
 import { type SettleModuleOptions, settleTermsOf } from './runtime/module-options';
 import { Planner } from './runtime/planner';
@@ -20,7 +20,7 @@ import { SubscriptionRegistry } from './runtime/registry';
 import { SettlementEvents } from './runtime/settlement-events';
 import { Stopping } from './runtime/stopping';
 import { subscriptionProviders } from './runtime/subscription-providers';
-import { CLOCK, CONNECTIONS, LOGGER, SETTLE_OPTIONS, TERMS } from './runtime/tokens';
+import { CLOCK, CONNECTIONS, LEAVE, LOGGER, SETTLE_OPTIONS, TERMS } from './runtime/tokens';
 
 /** What a class gives `forRootAsync({ useClass })`. */
 export interface SettleOptionsFactory {
@@ -57,6 +57,11 @@ const providers: readonly Provider[] = [
       );
     },
     inject: [DiscoveryService, CLOCK],
+  },
+  {
+    provide: LEAVE,
+    useFactory: (clock: Clock) => () => leaveProcess(clock),
+    inject: [CLOCK],
   },
   {
     provide: SettlementEvents,

@@ -26,13 +26,11 @@ const DEFAULT_PREFETCH = 10;
 
 /** Whether a value is a connection of golevelup's, also one of another copy of the package. */
 export function isAmqpConnection(value: unknown): value is AmqpConnection {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    value.constructor?.name === 'AmqpConnection' &&
-    'managedConnection' in value &&
-    'configuration' in value
-  );
+  if (typeof value !== 'object' || value === null) return false;
+  for (let type = Object.getPrototypeOf(value); type !== null; type = Object.getPrototypeOf(type)) {
+    if (type.constructor?.name === 'AmqpConnection') return 'configuration' in value;
+  }
+  return false;
 }
 
 /** A connection of golevelup's, as the runtime sees it. */

@@ -5,7 +5,7 @@ import { messages } from '../outcome/messages';
 import { writeLine } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
 import type { SettleModuleOptions } from './module-options';
-import { CLOCK, LOGGER, SETTLE_OPTIONS } from './tokens';
+import { LEAVE, LOGGER, SETTLE_OPTIONS } from './tokens';
 
 /**
  * A failure policy has stopped the service.
@@ -29,7 +29,7 @@ export class FailFast {
   constructor(
     @Inject(SETTLE_OPTIONS) private readonly options: SettleModuleOptions,
     @Inject(LOGGER) private readonly logger: LoggerService,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LEAVE) private readonly leave: (event: FailFastEvent) => void,
   ) {}
 
   /**
@@ -45,12 +45,12 @@ export class FailFast {
 
   async #tell(event: FailFastEvent): Promise<void> {
     const { onFailFast } = this.options;
-    if (onFailFast === undefined) return leaveProcess(this.clock);
+    if (onFailFast === undefined) return this.leave(event);
     try {
       await onFailFast(event);
     } catch (error) {
       writeLine(this.logger, 'error', messages.onFailFastThrew, error);
-      leaveProcess(this.clock);
+      this.leave(event);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
 import type { Broker } from '../broker/port';
-import { type Clock, within } from '../clock';
+import { type Clock, countdown, within } from '../clock';
 import { StoppingError } from '../outcome/errors';
 import { messages } from '../outcome/messages';
 import { writeLine } from '../subscription/log';
@@ -49,18 +49,14 @@ export class Stopping {
 
   async #run(): Promise<void> {
     const { clock, terms } = this;
-    const end = clock.monotonic() + terms.shutdownTimeout;
-    const left = (): number => Math.max(0, end - clock.monotonic());
+    const left = countdown(clock, terms.shutdownTimeout);
     const reason = new StoppingError(messages.stopping);
     const running = this.#active.filter(({ state }) => state !== 'skipped');
-    for (const { receiver } of running) receiver.taking = false;
-    const cancelled = Promise.all(running.map(({ consumer }) => consumer?.pause()));
-    await within(clock, left(), cancelled);
-    const idle = Promise.all(running.map(({ receiver }) => receiver.idle()));
-    const isIdle = await within(clock, left() - terms.abortBefore, idle);
-    if (!isIdle) {
+    const drained = this.#drain(running);
+    const isDrained = await within(clock, left() - terms.abortBefore, drained);
+    if (!isDrained) {
       for (const { receiver } of running) receiver.abort(reason);
-      await within(clock, left(), idle);
+      await within(clock, left(), drained);
     }
     for (const { receiver, subscription } of running) {
       const count = receiver.giveUp();
@@ -73,12 +69,19 @@ export class Stopping {
     this.events.complete();
   }
 
+  // Only when the cancels are confirmed, nothing more can come in.
+  async #drain(running: readonly ActiveSubscription[]): Promise<void> {
+    await Promise.all(running.map((active) => active.stopIntake()));
+    await Promise.all(running.map(({ receiver }) => receiver.idle()));
+  }
+
   // A channel with a delivery left unsettled closes last: only then the broker hands that out again.
   async #close(running: readonly ActiveSubscription[], limitMs: number): Promise<void> {
+    const left = countdown(this.clock, limitMs);
     const close = (some: readonly ActiveSubscription[]): Promise<unknown> =>
-      Promise.all(some.map(({ consumer }) => consumer?.close(limitMs)));
+      Promise.all(some.map(({ consumer }) => consumer?.close(left())));
     await close(running.filter(({ receiver }) => !receiver.leftUnsettled));
     await close(running.filter(({ receiver }) => receiver.leftUnsettled));
-    await Promise.all(this.#brokers.map((broker) => broker.close(limitMs)));
+    await Promise.all(this.#brokers.map((broker) => broker.close(left())));
   }
 }

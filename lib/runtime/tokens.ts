@@ -12,3 +12,6 @@ export const CLOCK = Symbol('nestjs-settle.clock');
 
 /** Finds the connections of the application: a function, called at bootstrap. */
 export const CONNECTIONS = Symbol('nestjs-settle.connections');
+
+/** Ends the process after failFast, where the application gives no `onFailFast`. */
+export const LEAVE = Symbol('nestjs-settle.leave');

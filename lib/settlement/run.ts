@@ -1,5 +1,6 @@
 import type { BrokerDelivery } from '../broker/port';
 import type { DeliveryRecord } from '../delivery/delivery';
+import type { SentCopy } from './settlement';
 
 /** One delivery while it is in flight: from its arrival until it is settled and its work is done. */
 export interface Run {
@@ -11,4 +12,6 @@ export interface Run {
   decided: boolean;
   /** Whether the drain has given up on it and released it; nothing more is sent for it. */
   over: boolean;
+  /** The copy that its decision asked for. */
+  copy?: SentCopy;
 }

@@ -13,6 +13,17 @@ import type { Decision } from './decide';
  */
 export type SettlementResult = 'sent' | 'abandoned' | 'copyFailed' | 'released' | 'none';
 
+/** A copy that a settlement has sent, or tried to. */
+export interface SentCopy {
+  /** The queue to which it was published: the subscription's own, a waiting queue, or the dead-letter queue. */
+  readonly queue: string;
+  /** How long it waits, in ms, before the grid rounds it up; 0 where it does not wait. */
+  readonly delayMs: number;
+  readonly body: Buffer;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
 /**
  * A decision carried out, or what became of it.
  * @publicApi
@@ -27,5 +38,7 @@ export interface Settlement {
   readonly durationMs: number;
   /** What made a failure policy speak; absent where the handler's own outcome was settled. */
   readonly error?: unknown;
+  /** The copy that the decision asked for. */
+  readonly copy?: SentCopy;
   readonly settlement: SettlementResult;
 }

@@ -1,3 +1,4 @@
+import { copyQueueOf } from '../broker/copy-tries';
 import type { CopyTarget, Frame } from '../broker/port';
 import type { Clock } from '../clock';
 import { type Copy, deadLetterOf, retryCopyOf } from '../delivery/copy';
@@ -23,6 +24,7 @@ export interface SettlerSurroundings {
   failFast(run: Run, error: unknown): void;
   /** Whether anybody listens to settlements. */
   observed(): boolean;
+  /** Called where somebody listens, and for each delivery whose channel was gone. */
   settled(settlement: Settlement): void;
   /** The delivery is no longer in flight: settled, its work done. */
   finished(run: Run): void;
@@ -106,6 +108,8 @@ export class Settler {
     decision: Extract<Decision, { do: 'copyToRetryAddress' | 'copyToDeadLetter' }>,
   ): Promise<void> {
     const [copy, target] = this.#copyFor(run, outcome, decision);
+    const queue = copyQueueOf(this.subscription, run.source.queue, target);
+    run.copy = { queue, delayMs: target.to === 'retryAddress' ? target.delayMs : 0, ...copy };
     const result = await run.source.copy(copy, target);
     if (run.over) return;
     if (result === 'confirmed') return this.#send(run, outcome, decision, 'acknowledge');
@@ -143,7 +147,8 @@ export class Settler {
     if (result === 'abandoned') this.#report.abandoned(run.delivery);
     const work = result === 'sent' || decision.do === 'nothing' ? workOf(outcome) : [];
     const { surroundings } = this;
-    if (work.length === 0 && !surroundings.observed()) return surroundings.finished(run);
+    const isTold = work.length > 0 || result === 'abandoned' || surroundings.observed();
+    if (!isTold) return surroundings.finished(run);
     const settlement = this.#settlementOf(run, outcome, decision, result);
     surroundings.settled(settlement);
     if (work.length === 0) return surroundings.finished(run);
@@ -151,7 +156,7 @@ export class Settler {
   }
 
   #settlementOf(
-    { delivery, startedAt }: Run,
+    { delivery, startedAt, copy }: Run,
     outcome: Outcome,
     decision: Decision,
     result: SettlementResult,
@@ -165,6 +170,7 @@ export class Settler {
       attempt: delivery.attempt,
       durationMs: this.surroundings.clock.monotonic() - startedAt,
       ...(failure && { error: failure.error }),
+      ...(copy && { copy }),
       settlement: result,
     });
   }

@@ -21,6 +21,8 @@ const standIn = fileURLToPath(new URL('docker-stand-in.mjs', import.meta.url));
 const notInstalled = { findInstalledScripts: () => undefined };
 const nothingElse = { dockerAnswers: async () => false, canInstall: () => false };
 
+vi.setConfig({ testTimeout: 30_000 });
+
 /** @type {string} */
 let folder;
 /** @type {string[]} */

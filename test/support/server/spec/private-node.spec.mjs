@@ -30,7 +30,7 @@ function listens(port) {
  */
 const portOf = (url) => Number(new URL(url).port);
 
-it.concurrent('runs beside another, outlives a crash and a restart, and leaves nothing', async () => {
+it('runs beside another, outlives a crash and a restart, and leaves nothing', async () => {
   const servers = await Promise.all([findServer(), findServer()]);
   const [first, second] = servers;
   const management = first.management;
@@ -56,7 +56,7 @@ it.concurrent('runs beside another, outlives a crash and a restart, and leaves n
   expect(await Promise.all(ports.map(listens))).toEqual(ports.map(() => false));
 }, 120_000);
 
-it.concurrent('ends when the process that started it is killed', async () => {
+it('ends when the process that started it is killed', async () => {
   const script = 'console.log(process.env.RABBITMQ_URL); setTimeout(() => {}, 5000)';
   const words = [runWithServer, '--', process.execPath, '-e', script];
   const parent = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -66,7 +66,7 @@ it.concurrent('ends when the process that started it is killed', async () => {
   await vi.waitFor(async () => expect(await listens(portOf(url))).toBe(false), { timeout: 5000 });
 }, 120_000);
 
-it.concurrent('lends its server to a command and ends as the command does', async () => {
+it('lends its server to a command and ends as the command does', async () => {
   const script =
     'process.on("SIGTERM", () => process.exit(9)); console.log("up"); setInterval(() => {}, 1000)';
   const words = [runWithServer, '--', process.execPath, '-e', script];

@@ -1,0 +1,64 @@
+import { type Clock, systemClock, type Timer } from '../clock';
+
+interface Call {
+  readonly at: number;
+  readonly work: () => void;
+}
+
+/**
+ * A clock that stands still until it is moved. Later turns of the event loop are the real ones: only time
+ * is virtual.
+ */
+export class VirtualClock implements Clock {
+  #calls: Call[] = [];
+  #now = 0;
+  readonly #epoch = systemClock.now();
+
+  now(): number {
+    return this.#epoch + this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  after(ms: number, work: () => void): Timer {
+    const call: Call = { at: this.#now + Math.max(0, ms), work };
+    this.#calls.push(call);
+    return {
+      cancel: () => {
+        this.#calls = this.#calls.filter((one) => one !== call);
+      },
+    };
+  }
+
+  nextTurn(work: () => void): void {
+    systemClock.nextTurn(work);
+  }
+
+  /** When the next call is due, on the scale of `monotonic`; `undefined` where none is. */
+  get nextAt(): number | undefined {
+    return this.#calls.length === 0 ? undefined : Math.min(...this.#calls.map(({ at }) => at));
+  }
+
+  /** Moves to a point in time, never back, and makes the calls that are due by then, in order. */
+  moveTo(time: number): void {
+    const target = Math.max(this.#now, time);
+    for (let call = this.#due(target); call !== undefined; call = this.#due(target)) {
+      this.#now = Math.max(this.#now, call.at);
+      const made = call;
+      this.#calls = this.#calls.filter((one) => one !== made);
+      made.work();
+    }
+    this.#now = target;
+  }
+
+  #due(target: number): Call | undefined {
+    return this.#calls
+      .filter(({ at }) => at <= target)
+      .reduce<Call | undefined>(
+        (first, call) => (first && first.at <= call.at ? first : call),
+        undefined,
+      );
+  }
+}

@@ -1,0 +1,9 @@
+export { SettleTest } from './settle-test';
+export type { SettleTestBuilder, SettleTestOptions } from './settle-test-builder';
+export type {
+  TestCopy,
+  TestMessage,
+  TestProperties,
+  TestQueue,
+  TestSettlement,
+} from './test-settlement';
