@@ -150,7 +150,7 @@ describe('a value that is thrown and is no usual error', async () => {
     const { headers } = (await broker.take(`${queue}.dead`)).properties;
     expect(headers?.['x-settle-reason']).toBe('error');
     expect(app.failed).toEqual([]);
-    expect(app.log.matching(/ error: [^]*dead-letter queue/)).toHaveLength(1);
+    expect(app.log.matching(/ error: [\s\S]*dead-letter queue/)).toHaveLength(1);
   });
 });
 

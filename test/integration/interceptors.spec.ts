@@ -1,0 +1,187 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  type Type,
+  UseInterceptors,
+} from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import { catchError, defaultIfEmpty, filter, map, Observable, of, tap, timeout } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { ack, drop, type Outcome, retryAfter, Subscribe } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+
+type Intercept = (values: Observable<unknown>, context: ExecutionContext) => Observable<unknown>;
+
+function interceptorOf(intercept: Intercept): Type<NestInterceptor> {
+  @Injectable()
+  class Named implements NestInterceptor {
+    intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+      return intercept(next.handle(), context);
+    }
+  }
+  return Named;
+}
+
+describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', async (queueType) => {
+  const broker = await openBroker();
+
+  async function intercepted(intercept: Intercept, body: () => unknown) {
+    const queue = unique('intercepted');
+    const Named = interceptorOf(intercept);
+    @Injectable()
+    class Handler {
+      @UseInterceptors(Named)
+      @Subscribe({ queue, queueType, deadLetter: `${queue}.dead` })
+      async handle(): Promise<Outcome | undefined> {
+        return (await body()) as Outcome | undefined;
+      }
+    }
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, {});
+    const [settlement] = await app.settled(1);
+    return { app, settlement: settlement! };
+  }
+
+  const envelope: Intercept = (values) => values.pipe(map((data) => ({ data })));
+
+  it.each<[what: string, body: () => unknown, decision: string]>([
+    ['ack()', () => ack(), 'acknowledge'],
+    ['drop()', () => drop(), 'copyToDeadLetter'],
+    ['retryAfter()', () => retryAfter(60_000), 'copyToRetryAddress'],
+    ['nothing', () => undefined, 'acknowledge'],
+  ])('that wraps the result does not hide %s', async (_what, body, decision) => {
+    const { app, settlement } = await intercepted(envelope, body);
+    expect(settlement.decision.do).toBe(decision);
+    expect(app.log.matching(/no outcome/)).toEqual([]);
+  });
+
+  it('that lets no value through changes nothing of what the handler said', async () => {
+    const none: Intercept = (values) => values.pipe(filter(() => false));
+    const nothing = await intercepted(none, () => undefined);
+    expect(nothing.settlement.decision.do).toBe('acknowledge');
+    const outcome = await intercepted(none, () => drop());
+    expect(outcome.settlement.decision.do).toBe('copyToDeadLetter');
+  });
+
+  it('may say another outcome', async () => {
+    const { settlement } = await intercepted(
+      (values) => values.pipe(map(() => drop('by the interceptor'))),
+      () => ack(),
+    );
+    expect(settlement.outcome.reason).toBe('by the interceptor');
+  });
+
+  it('may make an outcome of an error', async () => {
+    const { settlement } = await intercepted(
+      (values) => values.pipe(catchError(() => of(ack()))),
+      () => Promise.reject(new Error('failed')),
+    );
+    expect(settlement.decision.do).toBe('acknowledge');
+  });
+
+  it('that ends the handler by a timeout of its own is an error, named in the log', async () => {
+    const { app, settlement } = await intercepted(
+      (values) => values.pipe(timeout(50)),
+      () => new Promise((resolve) => setTimeout(resolve, 5_000).unref()),
+    );
+    expect(settlement.error).toHaveProperty('name', 'TimeoutError');
+    expect(settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(app.log.matching(/Named raised an error/, ['warn'])).toHaveLength(1);
+    expect(app.failed).toEqual([]);
+  });
+
+  it('that throws a TypeError, before or after the handler, is no panic', async () => {
+    const before: Intercept = (values, context) => {
+      context.switchToHttp().getResponse().setHeader('x', 'y');
+      return values;
+    };
+    const early = await intercepted(before, () => ack());
+    expect(early.settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(early.app.log.matching(/Named raised an error before the handler's body/)).toHaveLength(
+      1,
+    );
+    const late = await intercepted(
+      (values) => values.pipe(tap((value) => (value as { data: { id: 1 } }).data.id)),
+      () => undefined,
+    );
+    expect(late.settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(late.app.log.matching(/Named raised an error after the handler's body/)).toHaveLength(1);
+    expect([...early.app.failed, ...late.app.failed]).toEqual([]);
+  });
+
+  it('that answers without calling the handler decides by what it says', async () => {
+    let ran = false;
+    const { settlement } = await intercepted(
+      () => of(drop('cached')),
+      () => {
+        ran = true;
+      },
+    );
+    expect(ran).toBe(false);
+    expect(settlement.outcome.reason).toBe('cached');
+  });
+
+  it('sees the context type rmq, the class, the method and its metadata', async () => {
+    const seen: unknown[] = [];
+    await intercepted(
+      (values, context) => {
+        seen.push(context.getType(), context.getClass().name, context.getHandler().name);
+        return values.pipe(defaultIfEmpty(undefined));
+      },
+      () => undefined,
+    );
+    expect(seen).toEqual(['rmq', 'Handler', 'handle']);
+  });
+});
+
+describe('the asynchronous context', async () => {
+  const broker = await openBroker();
+
+  it.each(['nest', 'module'] as const)(
+    'that a %s interceptor enters is seen in the handler and in its work after the settlement',
+    async (kind) => {
+      const queue = unique('als');
+      const storage = new AsyncLocalStorage<string>();
+      const seen: (string | undefined)[] = [];
+      @Injectable()
+      class Enter implements NestInterceptor {
+        intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+          return new Observable((subscriber) =>
+            storage.run('inside', () => next.handle().subscribe(subscriber)),
+          );
+        }
+      }
+      @Injectable()
+      class Handler {
+        @Subscribe({ queue })
+        async handle(): Promise<Outcome> {
+          seen.push(storage.getStore());
+          await Promise.resolve();
+          return ack().andAfter(async () => {
+            seen.push(storage.getStore());
+            await new Promise((resolve) => setImmediate(resolve));
+            seen.push(storage.getStore());
+          });
+        }
+      }
+      await startApp({
+        providers: [
+          Handler,
+          ...(kind === 'nest' ? [{ provide: APP_INTERCEPTOR, useClass: Enter }] : []),
+        ],
+        settle:
+          kind === 'nest'
+            ? {}
+            : { interceptors: [(_delivery, next) => storage.run('inside', next)] },
+      });
+      await broker.send(queue, {});
+      await until(() => seen.length === 3);
+      expect(seen).toEqual(['inside', 'inside', 'inside']);
+    },
+  );
+});
