@@ -99,3 +99,9 @@ export function within(
     );
   });
 }
+
+/** Tells at each call how much of `ms` is left, 0 at the least. */
+export function countdown(clock: Clock, ms: number): () => number {
+  const end = clock.monotonic() + ms;
+  return () => Math.max(0, end - clock.monotonic());
+}

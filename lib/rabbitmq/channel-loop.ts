@@ -1,5 +1,5 @@
 import type { BrokerConsumer, ConsumerListener } from '../broker/port';
-import { type Clock, pause, within } from '../clock';
+import { type Clock, countdown, pause, within } from '../clock';
 import { hasBrokerCount } from '../delivery/attempt';
 import type { IncomingMessage } from '../delivery/message';
 import { messages } from '../outcome/messages';
@@ -88,11 +88,13 @@ export class ChannelLoop implements BrokerConsumer {
   }
 
   async close(limitMs: number): Promise<void> {
+    const { clock, log } = this.parts;
+    const left = countdown(clock, limitMs);
     this.#closing.abort();
-    await within(this.parts.clock, limitMs, this.#applyIntake());
-    await this.#channel?.close(limitMs);
-    if (this.#running !== undefined) await within(this.parts.clock, limitMs, this.#running);
-    this.parts.log.flush();
+    await within(clock, left(), this.#applyIntake());
+    await this.#channel?.close(left());
+    if (this.#running !== undefined) await within(clock, left(), this.#running);
+    log.flush();
   }
 
   async #run(): Promise<void> {

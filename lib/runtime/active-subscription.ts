@@ -40,6 +40,7 @@ export class ActiveSubscription implements ConsumerListener {
   #lastError: Error | undefined;
   #abandoned = 0;
   #paused = false;
+  #stopping = false;
   #consumer: BrokerConsumer | undefined;
   readonly #consumed: Promise<void>;
   #settleConsumed: { resolve: () => void; reject: (reason: Error) => void } | undefined;
@@ -112,11 +113,18 @@ export class ActiveSubscription implements ConsumerListener {
   }
 
   resume(): void {
-    if (!this.#paused || this.#state === 'stopped') return;
+    if (!this.#paused || this.#stopping) return;
     this.#paused = false;
     this.receiver.taking = true;
     this.#enter('reconnecting');
     this.#consumer?.resume();
+  }
+
+  /** Stops the intake for good; resolves once the broker has confirmed that nothing more comes. */
+  async stopIntake(): Promise<void> {
+    this.#stopping = true;
+    this.receiver.taking = false;
+    await this.#consumer?.pause();
   }
 
   stopped(reason: Error): void {
