@@ -1,0 +1,120 @@
+import {
+  AmqpConnection,
+  RabbitHeader,
+  RabbitPayload,
+  RabbitRPC,
+  RabbitSubscribe,
+} from '@golevelup/nestjs-rabbitmq';
+import { Injectable } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
+import { Delivery, retry, Subscribe } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+
+describe("golevelup's own handlers in the same application", async () => {
+  const broker = await openBroker();
+
+  it('go on untouched, also on the same class', async () => {
+    const name = unique('beside');
+    const seen: unknown[] = [];
+    @Injectable()
+    class Handler {
+      readonly #own = 'instance';
+
+      @RabbitSubscribe({ exchange: name, routingKey: 'event', queue: `${name}.event` })
+      event(@RabbitPayload('id') id: unknown, @RabbitHeader('x-a') header: unknown): void {
+        seen.push(['event', id, header, this.#own]);
+      }
+
+      @RabbitRPC({ exchange: name, routingKey: 'ask', queue: `${name}.ask` })
+      async ask(payload: { n: number }): Promise<{ answer: number }> {
+        return { answer: payload.n + 1 };
+      }
+
+      @Subscribe({
+        exchange: name,
+        routingKey: 'settle',
+        queue: `${name}.settle`,
+        retry: { attempts: 2 },
+      })
+      settle(@Delivery() delivery: Delivery): unknown {
+        seen.push(['settle', delivery.attempt, this.#own]);
+        return (delivery.isLastAttempt ? undefined : retry()) as never;
+      }
+    }
+    const app = await startApp({
+      providers: [Handler],
+      rabbit: { exchanges: [{ name, type: 'topic' }], enableDirectReplyTo: true },
+    });
+    await broker.publish(name, 'event', { id: 1 }, { headers: { 'x-a': 'b' } });
+    await broker.publish(name, 'settle', {});
+    const answer = await app.app
+      .get(AmqpConnection)
+      .request({ exchange: name, routingKey: 'ask', payload: { n: 41 } });
+    expect(answer).toEqual({ answer: 42 });
+    await app.settled(2);
+    await until(() => seen.length === 3);
+    expect(seen).toContainEqual(['event', 1, 'b', 'instance']);
+    expect(seen).toContainEqual(['settle', 1, 'instance']);
+    expect(seen).toContainEqual(['settle', 2, 'instance']);
+    expect(app.registry.list()).toHaveLength(1);
+    expect(app.settlements).toHaveLength(2);
+  });
+
+  it('both on one method give each queue its own handling', async () => {
+    const name = unique('one-method');
+    const seen: unknown[] = [];
+    @Injectable()
+    class Handler {
+      @RabbitSubscribe({ exchange: name, routingKey: 'a', queue: `${name}.a` })
+      @Subscribe({
+        exchange: name,
+        routingKey: 'b',
+        queue: `${name}.b`,
+        deadLetter: `${name}.dead`,
+      })
+      handle(payload: { id: string }): void {
+        seen.push(payload.id);
+        if (payload.id === 'b') throw new Error('settled by the module');
+      }
+    }
+    const app = await startApp({
+      providers: [Handler],
+      rabbit: { exchanges: [{ name, type: 'topic' }] },
+    });
+    await broker.publish(name, 'a', { id: 'a' });
+    await broker.publish(name, 'b', { id: 'b' });
+    await app.settled(1);
+    await until(() => seen.length === 2);
+    expect(seen.sort()).toEqual(['a', 'b']);
+    await broker.waitForReady(`${name}.dead`, 1);
+    expect(app.settlements).toHaveLength(1);
+  });
+
+  it('keep their place when the channel of a subscription is refused', async () => {
+    const name = unique('kept');
+    let seen = 0;
+    await broker.declare(`${name}.other`, { durable: false, autoDelete: true });
+    @Injectable()
+    class Handler {
+      @RabbitSubscribe({ exchange: name, routingKey: 'a', queue: `${name}.a` })
+      event(): void {
+        seen += 1;
+      }
+
+      @Subscribe({ queue: `${name}.other` })
+      refused(): void {}
+    }
+    const app = await startApp({
+      providers: [Handler],
+      rabbit: { exchanges: [{ name, type: 'topic' }] },
+      settle: { onRefused: 'continue' },
+      wait: false,
+    });
+    expect(app.registry.list()[0]?.state).toBe('refused');
+    await broker.publish(name, 'a', {});
+    await until(() => seen === 1);
+    expect(await broker.consumers(`${name}.a`)).toBe(1);
+  });
+});

@@ -1,0 +1,194 @@
+import {
+  BadRequestException,
+  Injectable,
+  type PipeTransform,
+  type Type,
+  UnprocessableEntityException,
+  UsePipes,
+  ValidationPipe,
+} from '@nestjs/common';
+import { APP_PIPE } from '@nestjs/core';
+import { IsInt, IsPositive } from 'class-validator';
+import { describe, expect, it } from 'vitest';
+import { Delivery, Subscribe } from '../../lib';
+import { startApp, type TestApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+
+class Order {
+  @IsInt()
+  @IsPositive()
+  amount!: number;
+}
+
+describe.each(['classic', 'quorum'] as const)(
+  'a ValidationPipe on a %s queue',
+  async (queueType) => {
+    const broker = await openBroker();
+    const options = (queue: string) => ({
+      queue,
+      queueType,
+      retry: { attempts: 3 },
+      deadLetter: `${queue}.dead`,
+      onError: 'failFast' as const,
+    });
+
+    async function check(app: TestApp, queue: string, seen: unknown[]): Promise<void> {
+      await broker.send(queue, { amount: -1 }, { messageId: 'bad' });
+      await broker.send(queue, { amount: 5 });
+      const settlements = await app.settled(2);
+      expect(settlements.map(({ decision }) => decision.do)).toContain('acknowledge');
+      const dead = await broker.take(`${queue}.dead`);
+      expect(dead.properties.headers?.['x-settle-reason']).toBe('undecodable');
+      expect(dead.properties.headers?.['x-settle-attempts-made']).toBe(1);
+      expect(seen).toEqual([{ amount: 5 }]);
+      expect(app.log.matching(/"bad": .*ValidationPipe.* raised an error before/)).toHaveLength(1);
+    }
+
+    it('that is global validates the payload without any parameter decorator, and only that', async () => {
+      const queue = unique('global-pipe');
+      const seen: unknown[] = [];
+      @Injectable()
+      class Handler {
+        @Subscribe(options(queue))
+        handle(order: Order, message: Order, headers: Order, delivery: Delivery): void {
+          seen.push(order);
+          expect(order).toBeInstanceOf(Order);
+          expect(message).toHaveProperty('fields');
+          expect(headers).toEqual({});
+          expect(delivery.attempt).toBe(1);
+        }
+      }
+      const app = await startApp({
+        providers: [Handler],
+        prepare: (nest) =>
+          nest.useGlobalPipes(
+            new ValidationPipe({ transform: true, whitelist: true, forbidNonWhitelisted: true }),
+          ),
+      });
+      await check(app, queue, seen);
+    });
+
+    it('of APP_PIPE validates an undecorated first parameter beside decorated ones', async () => {
+      const queue = unique('app-pipe');
+      const seen: unknown[] = [];
+      @Injectable()
+      class Handler {
+        @Subscribe(options(queue))
+        handle(order: Order, @Delivery() delivery: Delivery): void {
+          expect(order).toBeInstanceOf(Order);
+          expect(delivery.attempt).toBe(1);
+          seen.push(order);
+        }
+      }
+      const app = await startApp({
+        providers: [
+          Handler,
+          { provide: APP_PIPE, useValue: new ValidationPipe({ transform: true }) },
+        ],
+      });
+      await check(app, queue, seen);
+    });
+
+    it('on the method validates the payload', async () => {
+      const queue = unique('method-pipe');
+      const seen: unknown[] = [];
+      @Injectable()
+      class Handler {
+        @UsePipes(ValidationPipe)
+        @Subscribe(options(queue))
+        handle(order: Order): void {
+          seen.push(order);
+        }
+      }
+      await check(await startApp({ providers: [Handler] }), queue, seen);
+    });
+
+    it('on the class validates the payload', async () => {
+      const queue = unique('class-pipe');
+      const seen: unknown[] = [];
+      @Injectable()
+      @UsePipes(new ValidationPipe())
+      class Handler {
+        @Subscribe(options(queue))
+        handle(order: Order): void {
+          seen.push(order);
+        }
+      }
+      await check(await startApp({ providers: [Handler] }), queue, seen);
+    });
+  },
+);
+
+describe('a pipe', async () => {
+  const broker = await openBroker();
+
+  function throwing(error: unknown): Type<PipeTransform> {
+    @Injectable()
+    class Own implements PipeTransform {
+      transform(): never {
+        throw error;
+      }
+    }
+    return Own;
+  }
+
+  it.each([
+    ['400', new BadRequestException('x'), 'undecodable'],
+    ['422', new UnprocessableEntityException('x'), 'undecodable'],
+    ['no status', new Error('x'), 'error'],
+    ['a TypeError, which is no panic here', new TypeError('x'), 'error'],
+  ] as const)('that throws %s', async (_what, error, reason) => {
+    const queue = unique('throwing-pipe');
+    let runs = 0;
+    @Injectable()
+    class Handler {
+      @UsePipes(throwing(error))
+      @Subscribe({ queue, deadLetter: `${queue}.dead` })
+      handle(): void {
+        runs += 1;
+      }
+    }
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, {});
+    const [settlement] = await app.settled(1);
+    expect(settlement?.decision).toEqual({ do: 'copyToDeadLetter', reason });
+    expect(app.log.matching(/Own raised an error before the handler's body/)).toHaveLength(1);
+    expect(runs).toBe(0);
+  });
+
+  it('has no say in what the body throws: its own 400 is an error', async () => {
+    const queue = unique('own-400');
+    @Injectable()
+    class Handler {
+      @UsePipes(ValidationPipe)
+      @Subscribe({ queue, deadLetter: `${queue}.dead` })
+      handle(): void {
+        throw new BadRequestException('a partner said so');
+      }
+    }
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, {});
+    const [settlement] = await app.settled(1);
+    expect(settlement?.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+  });
+
+  it('may be asynchronous, and changes the payload', async () => {
+    const queue = unique('changing');
+    const seen: unknown[] = [];
+    const pipe: PipeTransform = {
+      transform: async (value: { n: number }) => value.n + 1,
+    };
+    @Injectable()
+    class Handler {
+      @UsePipes(pipe)
+      @Subscribe({ queue })
+      handle(payload: unknown): void {
+        seen.push(payload);
+      }
+    }
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, { n: 1 });
+    await app.settled(1);
+    expect(seen).toEqual([2]);
+  });
+});
