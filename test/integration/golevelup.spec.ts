@@ -7,7 +7,7 @@ import {
 } from '@golevelup/nestjs-rabbitmq';
 import { Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
-import { Delivery, retry, Subscribe } from '../../lib';
+import { Delivery, type Outcome, retry, Subscribe } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
@@ -38,9 +38,9 @@ describe("golevelup's own handlers in the same application", async () => {
         queue: `${name}.settle`,
         retry: { attempts: 2 },
       })
-      settle(@Delivery() delivery: Delivery): unknown {
+      settle(@Delivery() delivery: Delivery): Outcome | undefined {
         seen.push(['settle', delivery.attempt, this.#own]);
-        return (delivery.isLastAttempt ? undefined : retry()) as never;
+        return delivery.isLastAttempt ? undefined : retry();
       }
     }
     const app = await startApp({

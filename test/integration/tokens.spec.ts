@@ -1,0 +1,195 @@
+import { type RabbitMQConfig, RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
+import { Injectable, type Provider } from '@nestjs/common';
+import { Test, type TestingModuleBuilder } from '@nestjs/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type Delivery,
+  getSubscriptionToken,
+  InjectSubscription,
+  retry,
+  SettleModule,
+  Subscribe,
+  type Subscription,
+  SubscriptionRegistry,
+} from '../../lib';
+import { LogRecorder } from '../support/app';
+import { openBroker, unique, url } from '../support/broker';
+
+describe('the metadata of a subscription', async () => {
+  const broker = await openBroker();
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+
+  async function boot(
+    providers: Provider[],
+    override: (builder: TestingModuleBuilder) => TestingModuleBuilder = (builder) => builder,
+    rabbit: Partial<RabbitMQConfig> = {},
+  ) {
+    const builder = Test.createTestingModule({
+      imports: [
+        RabbitMQModule.forRoot({ uri: url, ...rabbit }),
+        SettleModule.forRoot({ logger: new LogRecorder(), defaults: { prefetch: 9 } }),
+      ],
+      providers,
+    });
+    const module = await override(builder).setLogger(new LogRecorder()).compile();
+    const app = module.createNestApplication();
+    closing.push(() => app.close());
+    await app.init();
+    await app.get(SubscriptionRegistry).started;
+    return app;
+  }
+
+  /** A handler that always retries, and a service that knows its metadata. */
+  function parts(queueType: 'classic' | 'quorum' = 'classic') {
+    const queue = unique('tokens');
+    const seen: number[] = [];
+    @Injectable()
+    class Billing {
+      @Subscribe({ queue, queueType, retry: { attempts: 5 }, deadLetter: `${queue}.dead` })
+      charge(_payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery) {
+        seen.push(delivery.attempt);
+        return retry();
+      }
+    }
+    @Injectable()
+    class Reader {
+      @InjectSubscription(Billing, 'charge') readonly property!: Subscription;
+      constructor(
+        @InjectSubscription(Billing, 'charge') readonly own: Subscription,
+        @InjectSubscription(Billing, 'charge', queue) readonly named: Subscription,
+      ) {}
+    }
+    return { queue, seen, Billing, Reader };
+  }
+
+  it('is injected and found by its token, with the defaults of the module', async () => {
+    const { queue, Billing, Reader } = parts();
+    const app = await boot([Billing, Reader]);
+    const reader = app.get(Reader);
+    const expected = { handler: 'Billing.charge', queue, prefetch: 9, retry: { attempts: 5 } };
+    expect(reader.own).toMatchObject(expected);
+    expect(reader.named).toMatchObject(expected);
+    expect(reader.property).toMatchObject(expected);
+    expect(app.get(getSubscriptionToken(Billing, 'charge'))).toMatchObject(expected);
+    const { subscription } = app.get(SubscriptionRegistry).get(Billing, 'charge');
+    expect(reader.own).toBe(subscription);
+    expect(Object.isFrozen(subscription)).toBe(true);
+  });
+
+  it.each(['classic', 'quorum'] as const)(
+    'takes what a test lays over it, for the consumer and for who injects it (%s)',
+    async (queueType) => {
+      const { queue, seen, Billing, Reader } = parts(queueType);
+      const app = await boot([Billing, Reader], (builder) =>
+        builder
+          .overrideProvider(getSubscriptionToken(Billing, 'charge'))
+          .useValue({ retry: { attempts: 1 } }),
+      );
+      const { own, property } = app.get(Reader);
+      for (const subscription of [own, property]) {
+        expect(subscription).toMatchObject({ queue, retry: { attempts: 1 }, prefetch: 9 });
+      }
+      await broker.send(queue, {});
+      const dead = await broker.take(`${queue}.dead`);
+      expect(dead.properties.headers?.['x-settle-reason']).toBe('attempts');
+      expect(seen).toEqual([1]);
+    },
+  );
+
+  it('laid over by the name is the same, for who injects it by the name', async () => {
+    const { queue, Billing, Reader } = parts();
+    const app = await boot([Billing, Reader], (builder) =>
+      builder
+        .overrideProvider(getSubscriptionToken(Billing, 'charge', queue))
+        .useValue({ prefetch: 2, timeout: '3s' }),
+    );
+    expect(app.get(Reader).named).toMatchObject({ prefetch: 2, timeout: 3_000 });
+    const { subscription } = app.get(SubscriptionRegistry).get(Billing, 'charge');
+    expect(subscription).toMatchObject({ prefetch: 2, timeout: 3_000, retry: { attempts: 5 } });
+  });
+
+  it('laid over another queue moves the consumer there', async () => {
+    const { queue, seen, Billing, Reader } = parts();
+    const other = unique('other');
+    const app = await boot([Billing, Reader], (builder) =>
+      builder
+        .overrideProvider(getSubscriptionToken(Billing, 'charge'))
+        .useValue({ queue: other, retry: { attempts: 1 }, deadLetter: `${queue}.dead` }),
+    );
+    expect(app.get(Reader).own.queue).toBe(other);
+    await broker.send(other, {});
+    await broker.take(`${queue}.dead`);
+    expect(seen).toEqual([1]);
+    expect(await broker.ready(queue)).toBeUndefined();
+  });
+
+  it('laid over wrongly is a startup error', async () => {
+    const { Billing } = parts();
+    const starting = boot([Billing], (builder) =>
+      builder
+        .overrideProvider(getSubscriptionToken(Billing, 'charge'))
+        .useValue({ retry: { attempts: 0 } }),
+    );
+    await expect(starting).rejects.toThrow(/Billing\.charge: retry\.attempts: .*found 0/);
+  });
+
+  it('of two subscriptions on one method is told apart by the names', async () => {
+    const [first, second] = [unique('first'), unique('second')];
+    const seen: string[] = [];
+    @Injectable()
+    class Twice {
+      @Subscribe({ queue: first, prefetch: 1 })
+      @Subscribe({ queue: second, prefetch: 2 })
+      handle(_payload: unknown, _message: unknown, _headers: unknown, { queue }: Delivery): void {
+        seen.push(queue);
+      }
+    }
+    @Injectable()
+    class Reader {
+      constructor(
+        @InjectSubscription(Twice, 'handle', first) readonly one: Subscription,
+        @InjectSubscription(Twice, 'handle', second) readonly two: Subscription,
+      ) {}
+    }
+    const app = await boot([Twice, Reader], (builder) =>
+      builder
+        .overrideProvider(getSubscriptionToken(Twice, 'handle', second))
+        .useValue({ prefetch: 20 }),
+    );
+    expect(app.get(Reader).one.prefetch).toBe(1);
+    expect(app.get(Reader).two.prefetch).toBe(20);
+    const registry = app.get(SubscriptionRegistry);
+    expect(registry.get(Twice, 'handle', first).subscription.prefetch).toBe(1);
+    expect(registry.get(Twice, 'handle', second).subscription.prefetch).toBe(20);
+    expect(() => registry.get(Twice, 'handle')).toThrow(
+      new RegExp(
+        `Twice\\.handle: expected the name of one of its subscriptions, "${first}", "${second}"`,
+      ),
+    );
+    expect(() => registry.get(Twice, 'handle', 'other')).toThrow(/named "other"; found none/);
+    const statuses = registry.list();
+    expect(statuses.map(({ state }) => state)).toEqual(['consuming', 'consuming']);
+  });
+
+  it('takes what golevelup holds under its name, and a test goes over that', async () => {
+    const { Billing } = parts();
+    const queue = unique('by-name');
+    @Injectable()
+    class Named {
+      @Subscribe({ name: 'orders' })
+      handle(): void {}
+    }
+    const handlers = { orders: { queue, queueOptions: { durable: true } } };
+    const app = await boot(
+      [Named, Billing],
+      (builder) =>
+        builder.overrideProvider(getSubscriptionToken(Named, 'handle')).useValue({ prefetch: 4 }),
+      { handlers },
+    );
+    const { subscription } = app.get(SubscriptionRegistry).get(Named, 'handle', 'orders');
+    expect(subscription).toMatchObject({ queue, name: 'orders', prefetch: 4 });
+  });
+});
