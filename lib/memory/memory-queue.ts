@@ -21,6 +21,8 @@ export interface QueueSurroundings {
   readonly version: ServerVersion;
   /** Publishes on behalf of the queue; says whether any queue took it. */
   publish(exchange: string, routingKey: string, message: PublishedMessage): boolean;
+  /** The last consumer of a queue that is deleted with it has gone. */
+  unused(): void;
   /** Something has changed: tests that wait look again. */
   changed(): void;
 }
@@ -103,7 +105,9 @@ export class MemoryQueue {
 
   cancel(consumer: QueueConsumer): void {
     const index = this.#consumers.indexOf(consumer);
-    if (index >= 0) this.#consumers.splice(index, 1);
+    if (index < 0) return;
+    this.#consumers.splice(index, 1);
+    if (this.declaration.autoDelete && this.#consumers.length === 0) this.surroundings.unused();
   }
 
   /** A consumer has settled a message, or can take one more. */

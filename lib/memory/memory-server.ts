@@ -72,6 +72,7 @@ export class MemoryServer {
         clock,
         version,
         publish: (exchange, key, message) => this.#routeDeadLetter(exchange, key, message),
+        unused: () => this.deleteQueue(queue),
         changed: () => this.#changed(),
       }),
     );

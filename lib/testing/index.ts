@@ -1,3 +1,5 @@
+export type { ConformanceAdapter, ConformanceScenario } from './conformance/adapter';
+export { conformanceScenarios } from './conformance/index';
 export { SettleTest } from './settle-test';
 export type { SettleTestBuilder, SettleTestOptions } from './settle-test-builder';
 export type {

@@ -3,12 +3,20 @@ import { type Channel, type ConfirmChannel, connect, type GetMessage, type Optio
 import { afterAll, inject } from 'vitest';
 import { eventually } from './eventually';
 import { managementFrom } from './server/find-server.mjs';
+import type { Management } from './server/management.mjs';
 
 /** The URL of the server of this test run. */
 export const url: string = inject('rabbitmq').url;
 
-/** The management of the server of this test run; tests that need it fail where there is none. */
-export const management = managementFrom(inject('rabbitmq'));
+/** The management of the server of this test run; whoever uses it where there is none fails and says so. */
+export const management: Management = managementFrom(inject('rabbitmq')) ?? noManagement();
+
+function noManagement(): Management {
+  const refuse = (): never => {
+    throw new Error('this test needs RABBITMQ_MANAGEMENT_URL beside RABBITMQ_URL');
+  };
+  return new Proxy({} as Management, { get: refuse });
+}
 
 /** A name that no other test has. */
 export function unique(name: string): string {

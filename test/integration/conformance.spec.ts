@@ -1,0 +1,14 @@
+import { describe, it } from 'vitest';
+import { conformanceScenarios } from '../../lib/testing';
+import { rabbitAdapter } from '../support/rabbitmq-adapter';
+
+describe('the RabbitMQ adapter conforms', () => {
+  it.each(conformanceScenarios)('$name', async (scenario) => {
+    const adapter = await rabbitAdapter();
+    try {
+      await scenario.run(adapter);
+    } finally {
+      await adapter.close();
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import { MemoryConnection } from '../../lib/memory/memory-connection';
+import { MemoryServer } from '../../lib/memory/memory-server';
+import { VirtualClock } from '../../lib/memory/virtual-clock';
+import type { ConformanceAdapter } from '../../lib/testing';
+import { propertiesOf } from '../../lib/testing/memory-amqp-connection';
+import { testMessageOf } from '../../lib/testing/test-settlement';
+
+/** The broker in memory for the conformance suite, on a clock that moves when the suite lets time pass. */
+export function memoryAdapter(version: readonly [number, number] = [4, 3]): ConformanceAdapter {
+  const clock = new VirtualClock();
+  const server = new MemoryServer(clock, version);
+  const options = {
+    name: 'default',
+    registersHandlers: true,
+    defaultHandler: undefined,
+    deserializer: undefined,
+    handlerOptions: () => undefined,
+    prefetchOf: () => 10,
+    exchangeTypeOf: () => undefined,
+  };
+  const connection = new MemoryConnection(options, server, clock);
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    connection,
+    countsReleases: version[0] < 4 || (version[0] === 4 && version[1] < 3),
+    declareExchange: async (name, type) => server.declareExchange(name, type),
+    declareQueue: async (name, args) => void server.declareQueue(name, { arguments: args }),
+    bind: async (queue, exchange, key) => server.bind(queue, exchange, key),
+    publish: async (exchange, key, body, properties) => {
+      server.publish(exchange, key, { body, ...propertiesOf(properties) });
+    },
+    messages: async (name) => {
+      if (!server.hasQueue(name)) return undefined;
+      return server
+        .queue(name)
+        .ready.map((message) => testMessageOf({ ...message, headers: { ...message.headers } }));
+    },
+    deleteQueue: async (name) => server.deleteQueue(name),
+    loseConnections: async () => {
+      for (const { channel } of connection.consumers) channel?.die();
+    },
+    pass: async (ms) => {
+      const target = clock.monotonic() + ms;
+      await turn();
+      for (let next = clock.nextAt; next !== undefined && next <= target; next = clock.nextAt) {
+        clock.moveTo(next);
+        await turn();
+      }
+      clock.moveTo(target);
+      await turn();
+    },
+    close: async () => server.close(),
+  };
+}
