@@ -132,7 +132,7 @@ export class Receiver {
   // A copy was under way, or work for after the settlement.
   #releaseUndone(run: Run): void {
     try {
-      run.source.settle('release', () => undefined);
+      if (!this.parts.subscription.noAck) run.source.settle('release', () => undefined);
     } catch {
       // It was settled, and its work is what has not ended.
     }

@@ -1,0 +1,38 @@
+import { management } from './broker';
+import { eventually, until } from './eventually';
+
+/** The management of the server of this run; what needs it fails where there is none. */
+export function managed(): NonNullable<typeof management> {
+  if (management === undefined) throw new Error('this needs a server with the management plugin');
+  return management;
+}
+
+/** The options of a connection that the management's listing shows under a name. */
+export function connectionNamed(name: string): object {
+  return {
+    reconnectTimeInSeconds: 0.3,
+    heartbeatIntervalInSeconds: 5,
+    connectionOptions: { clientProperties: { connection_name: name } },
+  };
+}
+
+/** Closes the connections of a name, as an administrator does, and waits until they are gone. */
+export async function killConnections(name: string): Promise<void> {
+  const isMeant = ({ givenName }: { givenName?: string }): boolean => givenName === name;
+  await until(async () => (await managed().connections()).some(isMeant), {
+    what: `a connection named ${name}`,
+  });
+  await managed().closeConnections(isMeant);
+}
+
+/** Waits until a queue holds nothing, neither ready nor handed out, and has so many consumers. */
+export async function waitForEmpty(queue: string, consumers = 1): Promise<void> {
+  await eventually(async () => {
+    const found = (await managed().queues()).find(({ name }) => name === queue);
+    const { messages_ready, messages_unacknowledged } = found ?? {};
+    const seen = `${messages_ready} ready, ${messages_unacknowledged} unacknowledged, ${found?.consumers} consumers`;
+    if (seen !== `0 ready, 0 unacknowledged, ${consumers} consumers`) {
+      throw new Error(`queue "${queue}": ${seen}`);
+    }
+  });
+}
