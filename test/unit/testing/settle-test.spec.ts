@@ -1,7 +1,15 @@
 import { RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
 import { Injectable, Module } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type DeliveryContext, drop, exponential, type Outcome, retryAfter, SettleModule, Subscribe } from '../../../lib';
+import {
+  type DeliveryContext,
+  drop,
+  exponential,
+  type Outcome,
+  retryAfter,
+  SettleModule,
+  Subscribe,
+} from '../../../lib';
 import { SettleTest } from '../../../lib/testing';
 
 @Injectable()
@@ -16,7 +24,10 @@ class Billing {
     retry: { attempts: 6, backoff: exponential('1s', { factor: 4, max: '15m' }) },
     deadLetter: 'billing.dead',
   })
-  charge(order: { ok?: boolean; drop?: boolean }, ...rest: [unknown, unknown, DeliveryContext]): Outcome | void {
+  charge(
+    order: { ok?: boolean; drop?: boolean },
+    ...rest: [unknown, unknown, Delivery]
+  ): Outcome | void {
     this.attempts.push(rest[2].attempt);
     if (order.drop) return drop('not ours');
     if (!order.ok) return retryAfter();
@@ -25,7 +36,10 @@ class Billing {
 
 @Module({
   imports: [
-    RabbitMQModule.forRoot({ uri: 'amqp://nowhere.invalid', exchanges: [{ name: 'orders', type: 'topic' }] }),
+    RabbitMQModule.forRoot({
+      uri: 'amqp://nowhere.invalid',
+      exchanges: [{ name: 'orders', type: 'topic' }],
+    }),
     SettleModule.forRoot({ logger: { log() {}, warn() {}, error() {} } }),
   ],
   providers: [Billing],
