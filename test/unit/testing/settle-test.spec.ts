@@ -2,7 +2,7 @@ import { RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
 import { Injectable, Module } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  type DeliveryContext,
+  type Delivery,
   drop,
   exponential,
   type Outcome,
