@@ -107,7 +107,11 @@ export async function ensureDeadLetterQueue(
     const declaration = deadLetterDeclarationOf(queueType, deadLetter.queueOptions);
     await onScratchChannel(connection, (channel) =>
       channel.assertQueue(deadLetter.queue, declaration),
-    );
+    ).catch((refusal: unknown) => {
+      // Another subscription that shares it was faster, with a queue type of its own.
+      if (!isInequivalent(refusal)) throw refusal;
+      return onScratchChannel(connection, (channel) => channel.checkQueue(deadLetter.queue));
+    });
   }
 }
 
