@@ -8,6 +8,11 @@ type ManagerClass = new (
   options?: Readonly<Record<string, unknown>>,
 ) => ConnectionManager;
 
+/** How long the broker may take to answer while the connection opens, in ms. */
+const OPENING_LIMIT = 10_000;
+/** How long closing may take: what was published is confirmed or given up, and nothing is lost. */
+const CLOSING_LIMIT = 1_000;
+
 /**
  * The connection for copies: one beside each connection of the application, with its address and
  * credentials, opened on first use. Under a memory alarm the broker stops reading every connection that
@@ -19,7 +24,10 @@ export class CopyConnection {
   #opening: Promise<CopyChannel | undefined> | undefined;
   #lastError: unknown;
   #blocked = false;
-  #closed = false;
+  /** Ends what waits for the connection to come up. */
+  readonly #closing = new AbortController();
+  /** Destroys the socket, also one that is still opening. */
+  readonly #end = new AbortController();
 
   constructor(
     private readonly application: AmqpConnection,
@@ -38,7 +46,8 @@ export class CopyConnection {
 
   /** The amqplib connection once it is up; `undefined` where it does not come up in time. */
   async raw(limitMs: number): Promise<RawConnection | undefined> {
-    if (this.#closed) return undefined;
+    const { signal } = this.#closing;
+    if (signal.aborted) return undefined;
     this.#manager ??= this.#open();
     const manager = this.#manager;
     if (!manager.isConnected()) {
@@ -47,7 +56,7 @@ export class CopyConnection {
         connected = resolve;
         manager.on('connect', connected);
       });
-      await within(this.clock, limitMs, up);
+      await within(this.clock, limitMs, up, signal);
       manager.removeListener('connect', connected);
     }
     return manager.isConnected() ? manager.connection : undefined;
@@ -62,14 +71,13 @@ export class CopyConnection {
     return this.#opening;
   }
 
-  /** Closes the connection, within `limitMs`. Never rejects. */
+  /** Closes the connection, within `limitMs`; one that does not answer is cut. Never rejects. */
   async close(limitMs: number): Promise<void> {
-    this.#closed = true;
-    const closing = async (): Promise<void> => {
-      await this.#channel?.close();
-      await this.#manager?.close();
-    };
-    await within(this.clock, limitMs, closing());
+    this.#closing.abort();
+    void this.#channel?.close();
+    const closed = Promise.resolve(this.#manager?.close());
+    await within(this.clock, Math.min(limitMs, CLOSING_LIMIT), closed);
+    this.#end.abort();
   }
 
   async #openChannel(limitMs: number): Promise<CopyChannel | undefined> {
@@ -89,7 +97,15 @@ export class CopyConnection {
     // Made by the class that golevelup's own manager has: importing amqplib or the manager here would
     // bring a second copy of it into some applications.
     const Manager = this.application.managedConnection.constructor as unknown as ManagerClass;
-    const manager = new Manager(uri, { ...connectionManagerOptions, reconnectTimeInSeconds: 1 });
+    const manager = new Manager(uri, {
+      ...connectionManagerOptions,
+      reconnectTimeInSeconds: 1,
+      connectionOptions: {
+        timeout: OPENING_LIMIT,
+        ...connectionManagerOptions?.connectionOptions,
+        signal: this.#end.signal,
+      },
+    });
     manager.on('blocked', () => {
       this.#blocked = true;
     });
