@@ -115,6 +115,8 @@ export const messages = {
     'retry() without a declaration: the message goes back to the queue, and nothing ends the loop. Declare retry: { attempts }. Said once',
   unusableDelay: (source: 'outcome' | 'backoff', value: unknown): string =>
     `${source === 'outcome' ? 'retryAfter()' : 'retry.backoff'}: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}. The ${source === 'outcome' ? 'backoff' : 'default backoff'} takes its place`,
+  noDelayOnServerNamedQueue:
+    'retryAfter() on a queue that the server names: what waits would outlive the queue, so the message comes again at once',
   afterWorkThrew: 'work given to andAfter() threw; the settlement stands',
 
   // RabbitMQ.
@@ -203,12 +205,6 @@ export const messages = {
   stoppingFailed: 'stopping met an error and went on',
   gaveUp: (handler: string, count: number): string =>
     `${handler}: ${count} ${count === 1 ? 'delivery' : 'deliveries'} not finished when shutdownTimeout ended; released`,
-  failFast: (event: {
-    readonly subscription: { readonly handler: string; readonly noAck: boolean };
-    readonly delivery: MessageFacts;
-    readonly error: unknown;
-  }): string =>
-    `${event.subscription.handler}: ${messageText(event.delivery)}: ${errorText(event.error)}; the service stops, and ${event.subscription.noAck ? 'the message is already gone: noAck' : 'the delivery stays unsettled'}`,
   onFailFastThrew: 'onFailFast threw; the process leaves as it does without it',
   eventListenerThrew: 'a subscriber of SettlementEvents threw',
   unforeseen: 'an unforeseen error while settling; the delivery is released',

@@ -54,8 +54,11 @@ export class Settler {
       return;
     }
     const { attempt } = run.delivery;
+    const { log } = this.surroundings;
     const verdict = verdictOf(outcome, this.subscription, attempt, (value, source) =>
-      this.surroundings.log.error('delay', messages.unusableDelay(source, value)),
+      source === 'serverNamed'
+        ? log.warn('delay', messages.noDelayOnServerNamedQueue)
+        : log.error('delay', messages.unusableDelay(source, value)),
     );
     this.carryOut(run, outcome, decide(verdict, this.subscription, attempt, run.source.counts));
   }

@@ -4,16 +4,19 @@ import { DEFAULT_BACKOFF } from '../subscription/backoff';
 import type { Subscription } from '../subscription/subscription';
 import type { Verdict } from './decide';
 
+/** Where a delay comes from that can't be waited for; `serverNamed`: the queue has no lasting name. */
+export type DelaySource = 'outcome' | 'backoff' | 'serverNamed';
+
 /**
  * What the decision needs of an outcome: who spoke, and each delay as whole ms.
  * @param refused is told of a delay that can't be waited for: the value, and where it came from. The
- * delivery then goes on under the backoff.
+ * delivery then goes on under the backoff; where the server names the queue, it comes again at once.
  */
 export function verdictOf(
   outcome: Outcome,
-  { backoff }: Subscription,
+  { backoff, queue }: Subscription,
   attempt: number,
-  refused: (value: unknown, source: 'outcome' | 'backoff') => void,
+  refused: (value: unknown, source: DelaySource) => void,
 ): Verdict {
   const failure = failureOf(outcome);
   const policy = failure?.policy;
@@ -27,6 +30,11 @@ export function verdictOf(
   return { policy: policy === 'failFastOnce' ? 'failFast' : policy, cause };
 
   function delayOf(): { delayMs: number; backoff: boolean } {
+    if (queue === undefined) {
+      // What waits for a queue that the server names comes back to a queue that is gone.
+      refused(outcome.delay, 'serverNamed');
+      return { delayMs: 0, backoff: false };
+    }
     if (outcome.delay !== undefined) {
       const delayMs = milliseconds(outcome.delay);
       if (delayMs !== undefined) return { delayMs, backoff: false };
@@ -36,16 +44,15 @@ export function verdictOf(
   }
 
   function backoffDelay(): number {
-    let value: unknown;
     try {
-      value = backoff.delay(attempt);
+      const value: unknown = backoff.delay(attempt);
+      const delayMs =
+        typeof value === 'number' ? milliseconds(Math.min(value, LONGEST_DELAY)) : undefined;
+      if (delayMs !== undefined) return delayMs;
+      refused(value, 'backoff');
     } catch (error) {
-      value = error;
+      refused(error, 'backoff');
     }
-    const delayMs =
-      typeof value === 'number' ? milliseconds(Math.min(value, LONGEST_DELAY)) : undefined;
-    if (delayMs !== undefined) return delayMs;
-    refused(value, 'backoff');
     return DEFAULT_BACKOFF.delay(attempt);
   }
 }
