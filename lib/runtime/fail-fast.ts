@@ -34,12 +34,12 @@ export class FailFast {
 
   /**
    * The first panic wins: `stop` drains everything, then `onFailFast` is called. Later ones change
-   * nothing. Never throws; what it starts is not to be awaited by a delivery, for which it waits.
+   * nothing. The settler has told of it already. Never throws; what it starts is not to be awaited by
+   * a delivery, for which it waits.
    */
   trigger(event: FailFastEvent, stop: () => Promise<void>): void {
     if (this.#event !== undefined) return;
     this.#event = event;
-    writeLine(this.logger, 'error', messages.failFast(event), event.error);
     void stop().then(() => this.#tell(event));
   }
 
