@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { drop, retry, retryAfter } from '../../lib';
+import { startApp } from '../support/app';
+import { management, openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { handlerOf } from '../support/handlers';
+import { openProxy } from '../support/proxied';
+
+describe.each(['classic', 'quorum'] as const)("by: 'broker' on a %s queue", async (queueType) => {
+  const broker = await openBroker();
+  const options = (queue: string, attempts: number) =>
+    ({
+      queue,
+      queueType,
+      retry: { attempts },
+      deadLetter: { queue: `${queue}.dead`, by: 'broker' },
+    }) as const;
+
+  it('the queue carries the route, and the limit where there is one', async () => {
+    const queue = unique('declared');
+    await startApp({ providers: [handlerOf(options(queue, 4), () => undefined)] });
+    const listed = (await management.queues()).find(({ name }) => name === queue);
+    expect(listed?.arguments).toEqual({
+      'x-queue-type': queueType,
+      'x-dead-letter-exchange': '',
+      'x-dead-letter-routing-key': `${queue}.dead`,
+      ...(queueType === 'quorum' && { 'x-delivery-limit': 3 }),
+    });
+  });
+
+  it('by default a queue carries its type alone', async () => {
+    const queue = unique('plain');
+    const plain = { ...options(queue, 4), deadLetter: `${queue}.dead` };
+    await startApp({ providers: [handlerOf(plain, () => undefined)] });
+    const listed = (await management.queues()).find(({ name }) => name === queue);
+    expect(listed?.arguments).toEqual({ 'x-queue-type': queueType });
+  });
+
+  it.each([1, 2, 3])('%i attempts are made, and then the broker moves', async (cap) => {
+    const queue = unique('moved');
+    const proxy = await openProxy();
+    const seen: number[] = [];
+    const Handler = handlerOf(options(queue, cap), (_payload, { attempt }) => {
+      seen.push(attempt);
+      return retry();
+    });
+    await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    await broker.send(queue, { id: 1 }, { messageId: 'moved' });
+    const { properties } = await broker.take(`${queue}.dead`);
+    expect(seen).toEqual(Array.from({ length: cap }, (_, index) => index + 1));
+    expect(properties.messageId).toBe('moved');
+    expect(properties.headers?.['x-death']?.[0]).toMatchObject({ queue, reason: 'rejected' });
+    expect(properties.headers).not.toHaveProperty('x-settle-reason');
+    // Nothing is copied but what a classic queue does not count.
+    const copies = queueType === 'classic' ? cap - 1 : 0;
+    expect(proxy.count('client', 'basic.publish')).toBe(copies);
+    expect(await broker.ready(queue)).toBe(0);
+  });
+
+  it('drop() and an error are moved at once', async () => {
+    const queue = unique('dropped');
+    const Handler = handlerOf(options(queue, 3), (id: string) => {
+      if (id === 'error') throw new Error('failed');
+      return drop('not wanted');
+    });
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, 'error');
+    await broker.send(queue, 'drop');
+    await broker.waitForReady(`${queue}.dead`, 2);
+    expect(app.settlements.map(({ attempt }) => attempt)).toEqual([1, 1]);
+  });
+
+  it('retryAfter() is a copy, counted on', async () => {
+    const queue = unique('later');
+    const seen: number[] = [];
+    const Handler = handlerOf(options(queue, 3), (_payload, { attempt }) => {
+      seen.push(attempt);
+      return retryAfter(20);
+    });
+    await startApp({ providers: [Handler] });
+    await broker.send(queue, {});
+    await broker.take(`${queue}.dead`);
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it('another number of attempts is refused where the limit says another', async () => {
+    const queue = unique('limit');
+    const first = await startApp({ providers: [handlerOf(options(queue, 3), () => undefined)] });
+    await first.close();
+    const again = startApp({ providers: [handlerOf(options(queue, 4), () => undefined)] });
+    if (queueType === 'quorum') await expect(again).rejects.toThrow(/x-delivery-limit/);
+    else await again;
+  });
+});
+
+describe.each(['runtime', 'broker'] as const)('a handler whose consumer dies', async (by) => {
+  const broker = await openBroker();
+
+  it.each([1, 2, 3])(`is started %i times, and then the ${by} moves`, async (cap) => {
+    const queue = unique('killed');
+    const proxy = await openProxy();
+    const starts: [number, boolean][] = [];
+    const Handler = handlerOf(
+      {
+        queue,
+        queueType: 'quorum',
+        retry: { attempts: cap },
+        deadLetter: { queue: `${queue}.dead`, by },
+      },
+      async (_payload, { attempt, signal, redelivered }) => {
+        starts.push([attempt, redelivered]);
+        proxy.cutAll();
+        await until(() => signal.aborted);
+      },
+    );
+    const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    await broker.send(queue, { id: 1 }, { messageId: 'killed' });
+    const { properties } = await broker.take(`${queue}.dead`, 20_000);
+    expect(starts).toEqual(Array.from({ length: cap }, (_, index) => [index + 1, index > 0]));
+    expect(properties.messageId).toBe('killed');
+    if (by === 'runtime') {
+      expect(properties.headers).toMatchObject({
+        'x-settle-reason': 'attempts',
+        'x-settle-attempts-made': cap,
+      });
+    } else {
+      const [death] = properties.headers?.['x-death'] ?? [];
+      expect(death).toMatchObject({ queue, reason: 'delivery_limit' });
+    }
+    expect(await broker.ready(queue)).toBe(0);
+    await until(() => app.registry.get(Handler, 'handle').abandoned === cap);
+  });
+
+  it(`is started again after an administrator closed the connection, the ${by} moving`, async () => {
+    const queue = unique('closed');
+    let starts = 0;
+    const Handler = handlerOf(
+      {
+        queue,
+        queueType: 'quorum',
+        retry: { attempts: 2 },
+        deadLetter: { queue: `${queue}.dead`, by },
+      },
+      async (_payload, { signal }) => {
+        starts += 1;
+        const listed = (await management.consumers()).find((each) => each.queue === queue);
+        await management.closeConnection(listed?.connection ?? '');
+        await until(() => signal.aborted);
+      },
+    );
+    await startApp({ providers: [Handler] });
+    // Consumers are listed a little later than they consume.
+    await until(async () => (await management.consumers()).some((each) => each.queue === queue));
+    await broker.send(queue, { id: 1 });
+    await broker.take(`${queue}.dead`, 25_000);
+    expect(starts).toBe(2);
+  });
+});

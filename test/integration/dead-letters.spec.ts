@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { drop, type Outcome, Panic, retry, retryAfter, type SubscribeOptions } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { handlerOf } from '../support/handlers';
+
+const bytes = (text: unknown): number => Buffer.byteLength(String(text));
+
+describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', async (queueType) => {
+  const broker = await openBroker();
+
+  /** The headers of the one dead letter that a body makes of a message. */
+  async function headersOf(
+    body: (attempt: number) => unknown,
+    options: Partial<SubscribeOptions> = {},
+    message: unknown = {},
+  ): Promise<Record<string, unknown>> {
+    const queue = unique('diagnosed');
+    const Handler = handlerOf(
+      { queue, queueType, deadLetter: `${queue}.dead`, ...options },
+      (_payload, { attempt }) => body(attempt),
+    );
+    await startApp({ providers: [Handler] });
+    await broker.send(queue, message);
+    const { properties } = await broker.take(`${queue}.dead`);
+    return { ...properties.headers };
+  }
+
+  const throwing = (error: unknown) => (): never => {
+    throw error;
+  };
+
+  const reasons: [
+    reason: string,
+    body: (attempt: number) => unknown,
+    options: Partial<SubscribeOptions>,
+    told: Record<string, unknown>,
+  ][] = [
+    ['drop', () => drop('not wanted'), {}, { 'x-settle-error-message': 'not wanted' }],
+    [
+      'error',
+      throwing(new RangeError('out of it')),
+      {},
+      { 'x-settle-error-name': 'RangeError', 'x-settle-error-message': 'out of it' },
+    ],
+    [
+      'panic',
+      throwing(new Panic('a bug')),
+      { onPanic: 'drop' },
+      { 'x-settle-error-name': 'Panic', 'x-settle-error-message': 'a bug' },
+    ],
+    [
+      'timeout',
+      () => new Promise(() => undefined),
+      { timeout: 50 },
+      { 'x-settle-error-name': 'HandlerTimeoutError' },
+    ],
+    [
+      'attempts',
+      throwing(new Error('at last')),
+      { onError: 'retry', retry: { attempts: 1 } },
+      { 'x-settle-error-name': 'Error', 'x-settle-error-message': 'at last' },
+    ],
+  ];
+
+  it.each(reasons)('say %s, and over what', async (reason, body, options, told) => {
+    const before = Date.now();
+    const headers = await headersOf(body, options);
+    expect(headers).toMatchObject({
+      'x-settle-reason': reason,
+      'x-settle-attempts-made': 1,
+      'x-settle-handler': 'Handler.handle',
+      'x-settle-exchange': '',
+      ...told,
+    });
+    const failedAt = Date.parse(String(headers['x-settle-failed-at']));
+    expect(failedAt).toBeGreaterThanOrEqual(before);
+    expect(failedAt).toBeLessThanOrEqual(Date.now());
+    expect(headers['x-settle-first-failed-at']).toBe(headers['x-settle-failed-at']);
+    expect(headers).not.toHaveProperty('x-settle-attempt');
+    expect(headers).not.toHaveProperty('x-settle-error-stack');
+    expect(headers['x-settle-routing-key']).toBe(headers['x-settle-queue']);
+  });
+
+  it('say undecodable', async () => {
+    const headers = await headersOf(() => undefined, {}, Buffer.from('{bad'));
+    expect(headers).toMatchObject({
+      'x-settle-reason': 'undecodable',
+      'x-settle-error-name': 'SyntaxError',
+    });
+    expect(headers['x-settle-error-message']).not.toBe('');
+  });
+
+  it('say nothing of an error where there was none', async () => {
+    const headers = await headersOf(() => retry(), { retry: { attempts: 2 } });
+    const names = Object.keys(headers).filter((name) => name.startsWith('x-settle-error'));
+    expect(names).toEqual([]);
+    expect(headers['x-settle-attempts-made']).toBe(2);
+  });
+
+  it('hold the name, the message and the stack in their bounds', async () => {
+    const error = new Error('grün'.repeat(1_000));
+    error.name = 'ü'.repeat(500);
+    error.stack = 'ß'.repeat(9_000);
+    const queue = unique('bounded.dead');
+    const headers = await headersOf(throwing(error), { deadLetter: { queue, stack: true } }).catch(
+      async () => ({ ...(await broker.take(queue)).properties.headers }),
+    );
+    const bounds: [string, number][] = [
+      ['x-settle-error-name', 128],
+      ['x-settle-error-message', 1_024],
+      ['x-settle-error-stack', 4_096],
+    ];
+    for (const [name, most] of bounds) {
+      const text = headers[name as keyof typeof headers];
+      expect(bytes(text)).toBeLessThanOrEqual(most);
+      expect(bytes(text)).toBeGreaterThan(most - 4);
+      expect(String(text)).not.toContain('\uFFFD');
+    }
+  });
+
+  it('hold a reason of drop() in the same bound', async () => {
+    const headers = await headersOf(() => drop('n'.repeat(5_000)));
+    expect(headers['x-settle-error-message']).toBe('n'.repeat(1_024));
+  });
+
+  it.each<[string, unknown, object]>([
+    ['undefined', undefined, {}],
+    ['null', null, { 'x-settle-error-name': 'object', 'x-settle-error-message': 'null' }],
+    ['a text', 'why', { 'x-settle-error-name': 'string', 'x-settle-error-message': 'why' }],
+    ['a number', 7, { 'x-settle-error-name': 'number', 'x-settle-error-message': '7' }],
+    ['an object without a prototype', Object.create(null), { 'x-settle-error-name': 'object' }],
+  ])('are made of a thrown %s as well', async (_name, thrown, told) => {
+    const headers = await headersOf(throwing(thrown));
+    expect(headers).toMatchObject({ 'x-settle-reason': 'error', ...told });
+  });
+
+  it('describe the last error, and when the first one was, over copies', async () => {
+    const queue = unique('first');
+    const first: (Date | undefined)[] = [];
+    const ends: number[] = [];
+    const Handler = handlerOf(
+      { queue, queueType, deadLetter: `${queue}.dead`, retry: { attempts: 3 } },
+      (_payload, { attempt, firstFailedAt }): Outcome => {
+        first.push(firstFailedAt);
+        ends.push(Date.now());
+        if (attempt < 3) return retryAfter(50);
+        throw new Error(`attempt ${attempt}`);
+      },
+    );
+    await startApp({ providers: [Handler] });
+    await broker.send(queue, {});
+    const { headers } = (await broker.take(`${queue}.dead`)).properties;
+    expect(first[0]).toBeUndefined();
+    expect(first[1]).toBeInstanceOf(Date);
+    expect(first[2]).toEqual(first[1]);
+    expect(headers?.['x-settle-first-failed-at']).toBe(first[1]?.toISOString());
+    expect(first[1]?.getTime()).toBeGreaterThanOrEqual(ends[0] ?? Number.NaN);
+    expect(first[1]?.getTime()).toBeLessThan(ends[1] ?? Number.NaN);
+    const failedAt = Date.parse(String(headers?.['x-settle-failed-at']));
+    expect(failedAt).toBeGreaterThanOrEqual(ends[2] ?? Number.NaN);
+    expect(headers).toMatchObject({
+      'x-settle-reason': 'error',
+      'x-settle-error-message': 'attempt 3',
+      'x-settle-attempts-made': 3,
+    });
+  });
+
+  it('leave the time of the first failure out where the broker hid it', async () => {
+    const headers = await headersOf(() => retry(), { retry: { attempts: 2 } });
+    expect('x-settle-first-failed-at' in headers).toBe(queueType === 'classic');
+    expect(headers).toHaveProperty('x-settle-failed-at');
+  });
+
+  it('of several subscriptions share a queue that exists, as it is', async () => {
+    const dead = unique('shared.dead');
+    await broker.declare(dead, { arguments: { 'x-max-length': 100 } });
+    const queues = [unique('one'), unique('two')];
+    const providers = queues.map((queue) =>
+      handlerOf({ queue, queueType, deadLetter: dead }, () => drop()),
+    );
+    await startApp({ providers });
+    for (const queue of queues) await broker.send(queue, {});
+    const from = [await broker.take(dead), await broker.take(dead)];
+    const names = from.map(({ properties }) => properties.headers?.['x-settle-queue']);
+    expect(names.sort()).toEqual(queues.sort());
+  });
+});
