@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { drop, fixed, retry, retryAfter } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { handlerOf } from '../support/handlers';
+
+describe('a dead-letter route', async () => {
+  const broker = await openBroker();
+
+  it.each(['classic', 'quorum'] as const)(
+    'that the broker applies is declared whole, and takes what is dropped (%s)',
+    async (queueType) => {
+      const queue = unique('by-broker');
+      const dead = `${queue}.dead`;
+      const Handler = handlerOf(
+        { queue, queueType, retry: { attempts: 2 }, deadLetter: { queue: dead, by: 'broker' } },
+        (payload) => (payload === 'drop' ? drop() : retry()),
+      );
+      await startApp({ providers: [Handler] });
+      await broker.send(queue, 'drop');
+      const dropped = await broker.take(dead);
+      expect(dropped.properties.headers?.['x-death']?.[0]).toMatchObject({
+        queue,
+        reason: 'rejected',
+      });
+      await broker.send(queue, 'retry');
+      await broker.waitForReady(dead, 1);
+      expect(await broker.ready(queue)).toBe(0);
+    },
+  );
+
+  it('of the user that names no exchange is warned of at the start, not if it exists', async () => {
+    const [missing, there] = [unique('no-exchange'), unique('exchange')];
+    await broker.exchange(there, 'fanout', { autoDelete: true });
+    const bySetting = handlerOf(
+      { queue: `${missing}.a`, queueOptions: { deadLetterExchange: missing } },
+      () => undefined,
+    );
+    const byArgument = handlerOf(
+      { queue: `${missing}.b`, queueOptions: { arguments: { 'x-dead-letter-exchange': missing } } },
+      () => undefined,
+    );
+    const fine = handlerOf(
+      { queue: there, queueOptions: { deadLetterExchange: there } },
+      () => undefined,
+    );
+    const app = await startApp({
+      providers: [bySetting, byArgument, fine].map((useClass, id) => ({
+        provide: `${id}`,
+        useClass,
+      })),
+    });
+    const lines = app.log.matching(/dead-letter exchange ".*", which does not exist/, ['warn']);
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line).toContain(missing);
+  });
+
+  it.each<[what: string, body: Buffer, options: object]>([
+    ['does not decode', Buffer.from('{'), {}],
+    ['failed', Buffer.from('{}'), {}],
+    ['has used up its attempts', Buffer.from('{}'), { retry: { attempts: 2 }, onError: 'retry' }],
+  ])('missing altogether is told once where a message %s', async (_what, body, options) => {
+    const queue = unique('no-route');
+    const Handler = handlerOf({ queue, ...options }, () => Promise.reject(new Error('failed')));
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, body, { messageId: 'm1' });
+    await until(() => app.settlements.some(({ decision }) => decision.do === 'reject'));
+    const lines = app.log.matching(/discarded/, ['error']);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('"m1"');
+    expect(lines[0]).toContain(queue);
+  });
+
+  it('missing altogether is not told where the handler says drop() itself', async () => {
+    const queue = unique('own-drop');
+    const Handler = handlerOf({ queue }, () => drop());
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, {});
+    await app.settled(1);
+    expect(app.log.matching(/discarded/)).toEqual([]);
+    expect(app.log.matching(/discarded/, ['debug'])).toHaveLength(1);
+  });
+});
+
+describe('a cycle', async () => {
+  const broker = await openBroker();
+
+  it.each(['classic', 'quorum'] as const)(
+    'of waiting queues does not cost a message: five rounds (%s)',
+    async (queueType) => {
+      const queue = unique('rounds');
+      const Handler = handlerOf(
+        {
+          queue,
+          queueType,
+          retry: { attempts: 6, backoff: fixed(30) },
+          deadLetter: `${queue}.dead`,
+        },
+        (_payload, { isLastAttempt }) => (isLastAttempt ? undefined : retryAfter()),
+      );
+      const app = await startApp({ providers: [Handler] });
+      await broker.send(queue, {});
+      await until(() => app.settlements.some(({ outcome }) => outcome.kind === 'ack'));
+      await app.settled(6);
+      expect(app.settlements.map(({ attempt }) => attempt).sort()).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(await broker.ready(`${queue}.dead`)).toBe(0);
+    },
+  );
+
+  it('of the queue itself, through its own TTL, takes no message either', async () => {
+    const queue = unique('own-ttl');
+    await broker.declare(`${queue}.pause`, {
+      arguments: {
+        'x-message-ttl': 30,
+        'x-dead-letter-exchange': '',
+        'x-dead-letter-routing-key': queue,
+      },
+    });
+    const Handler = handlerOf(
+      {
+        queue,
+        retry: { attempts: 5, backoff: fixed(30) },
+        queueOptions: {
+          messageTtl: 5_000,
+          deadLetterExchange: '',
+          deadLetterRoutingKey: `${queue}.pause`,
+        },
+      },
+      (_payload, { isLastAttempt }) => (isLastAttempt ? undefined : retryAfter()),
+    );
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, {});
+    await app.settled(5);
+    expect(app.settlements.map(({ attempt }) => attempt).sort()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('that a user makes of the dead-letter queue tells of each pass', async () => {
+    const queue = unique('parking');
+    const dead = `${queue}.dead`;
+    const Handler = handlerOf(
+      {
+        queue,
+        deadLetter: {
+          queue: dead,
+          queueOptions: {
+            arguments: {
+              'x-message-ttl': 100,
+              'x-dead-letter-exchange': '',
+              'x-dead-letter-routing-key': queue,
+            },
+          },
+        },
+      },
+      () => undefined,
+    );
+    const app = await startApp({ providers: [Handler] });
+    const began = Date.now();
+    await broker.send(queue, Buffer.from('{bad json'), { messageId: 'm1' });
+    await app.settled(3);
+    expect(Date.now() - began).toBeGreaterThanOrEqual(200);
+    expect(app.settlements.map(({ attempt }) => attempt).slice(0, 3)).toEqual([1, 1, 1]);
+    expect(app.log.matching(/"m1".* undecodable: /, ['error']).length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('a waiting queue', async () => {
+  const broker = await openBroker();
+
+  // A quorum queue hands on what its target could not take when it looks again, after some seconds.
+  it.each(['classic', 'quorum'] as const)(
+    'whose target was deleted and made again (%s)',
+    async (queueType) => {
+      const queue = unique('vanished');
+      const seen: number[] = [];
+      const Handler = handlerOf(
+        { queue, queueType, retry: { attempts: 3 } },
+        (_payload, { attempt }) => {
+          seen.push(attempt);
+          return attempt === 1 ? retryAfter('2s') : undefined;
+        },
+      );
+      const app = await startApp({ providers: [Handler] });
+      await broker.send(queue, {});
+      await app.settled(1);
+      await broker.delete(queue);
+      await until(async () => (await broker.ready(queue)) !== undefined);
+      await until(() => app.registry.list()[0]?.state === 'consuming');
+      await until(() => seen.length === 2, { timeoutMs: 25_000 });
+      expect(seen).toEqual([1, 2]);
+    },
+  );
+});

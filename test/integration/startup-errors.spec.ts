@@ -1,0 +1,156 @@
+import {
+  type CanActivate,
+  Controller,
+  Injectable,
+  Scope,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
+import { BaseExceptionFilter } from '@nestjs/core';
+import { describe, expect, it } from 'vitest';
+import { Delivery, getSubscriptionToken, SettleStartupError, Subscribe } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { handlerOf } from '../support/handlers';
+
+describe('what is wrong at startup', async () => {
+  const broker = await openBroker();
+
+  it('is told all at once, a line each that names class, method, expected and found', async () => {
+    const queue = unique('faults');
+    await broker.declare(queue);
+    class Guard implements CanActivate {
+      canActivate(): boolean {
+        return true;
+      }
+    }
+    @Injectable()
+    class Billing {
+      @Subscribe({ queue, prefetch: 0, retry: { attempts: 0 }, noAck: true, deadLetter: 'dead' })
+      charge(): void {}
+
+      @Subscribe({ queue })
+      refund(): void {}
+
+      @Subscribe({ queue: `${queue}.old`, errorHandler: () => undefined } as never)
+      old(): void {}
+
+      @Subscribe({ queue: process.env['NO_SUCH_VARIABLE'] as string })
+      open(): void {}
+
+      @Subscribe({ queue: `${queue}.keys`, exchange: 'topic' })
+      keys(): void {}
+
+      @Subscribe({ queue: `${queue}.parameters` })
+      parameters(_payload: string, _more: string, @Delivery() _delivery: Delivery): void {}
+
+      @Subscribe({
+        queue: `${queue}.undecodable`,
+        onUndecodable: 'retry',
+        timeout: 'soon' as never,
+      })
+      undecodable(): void {}
+    }
+    @Controller()
+    class Orders {
+      @UseGuards(Guard)
+      @UseFilters(new BaseExceptionFilter())
+      @Subscribe({ queue: `${queue}.orders` })
+      placed(): void {}
+    }
+    @Injectable({ scope: Scope.REQUEST })
+    class PerRequest {
+      @Subscribe({ queue: `${queue}.request` })
+      handle(): void {}
+    }
+    const error: unknown = await startApp({
+      providers: [Billing, PerRequest],
+      controllers: [Orders],
+      rabbit: { exchanges: [{ name: 'topic', type: 'topic', options: { autoDelete: true } }] },
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SettleStartupError);
+    const lines = (error as SettleStartupError).errors.map(({ message }: Error) => message);
+    const expected = [
+      /^Billing\.charge: prefetch: expected a whole number .*; found 0$/,
+      /^Billing\.charge: retry\.attempts: expected .*; found 0$/,
+      /^Billing\.charge: retry: expected nothing beside noAck.*; found \{ attempts: 0 \}$/,
+      /^Billing\.charge: deadLetter: expected nothing beside noAck.*; found 'dead'$/,
+      /^Billing\.refund: queue: expected a queue of its own; found ".*", which Billing\.charge/,
+      /^Billing\.old: errorHandler: not an option of @Subscribe; instead: onError/,
+      /^Billing\.open: queue: expected the name of a queue.*; found undefined$/,
+      /^Billing\.keys: routingKey: expected a key, since exchange "topic".*; found none/,
+      /^Billing\.parameters: parameter 1: expected a decorator.*; found none/,
+      /^Billing\.undecodable: onUndecodable: expected .*; found 'retry'$/,
+      /^Billing\.undecodable: timeout: expected .*; found 'soon'$/,
+      /^Orders\.placed: guards: expected instances; found the class Guard/,
+      /^PerRequest\.handle: expected a provider with one instance; found a request-scoped/,
+    ];
+    for (const pattern of expected) expect(lines).toContainEqual(expect.stringMatching(pattern));
+    expect(lines).toHaveLength(expected.length);
+    for (const line of lines) expect((error as Error).message).toContain(line);
+    expect(await broker.consumers(queue)).toBe(0);
+    expect(await broker.ready(`${queue}.orders`)).toBeUndefined();
+  });
+
+  it('is what started rejects with, too, and nothing is unhandled', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const Handler = handlerOf({ queue: 'q', prefetch: -1 }, () => undefined);
+    const starting = startApp({ providers: [Handler] });
+    await expect(starting).rejects.toThrow(/Handler\.handle: prefetch/);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('concerns no class that the application does not use', async () => {
+    const queue = unique('unused');
+    handlerOf({ queue, prefetch: 0 }, () => undefined);
+    const Used = handlerOf({ queue }, () => undefined);
+    const app = await startApp({ providers: [Used] });
+    expect(app.registry.list().map(({ state }) => state)).toEqual(['consuming']);
+    expect(getSubscriptionToken(Used, 'handle')).toMatch(/^Subscription:Handler/);
+  });
+
+  it.each<[what: string, options: object, pattern: RegExp]>([
+    ['errorBehavior', { errorBehavior: 'REQUEUE' }, /errorBehavior: .*instead: onError: 'drop'/],
+    ['batchOptions', { batchOptions: { size: 10 } }, /batchOptions: .*instead: .*prefetch/],
+    ['an unknown option', { retires: { attempts: 3 } }, /retires: no such option/],
+    [
+      'a route beside deadLetter',
+      { deadLetter: 'd', queueOptions: { deadLetterExchange: 'x' } },
+      /one of the two; found 'x'/,
+    ],
+    ['a queue that is undefined', { queue: undefined }, /queue: expected the name of a queue/],
+    [
+      'a broker delay on classic',
+      { retry: { attempts: 3, by: 'broker' } },
+      /retry\.by: expected 'runtime', or queueType: 'quorum'/,
+    ],
+    [
+      'a transient quorum queue',
+      { queueType: 'quorum', queueOptions: { durable: false } },
+      /queueType: expected 'classic'/,
+    ],
+  ])('%s is refused', async (_what, options, pattern) => {
+    const Handler = handlerOf({ queue: unique('refused'), ...options } as never, () => undefined);
+    await expect(startApp({ providers: [Handler] })).rejects.toThrow(pattern);
+  });
+
+  it('two consumers with one tag are told by both names', async () => {
+    const name = unique('tags');
+    const queueOptions = { consumerOptions: { consumerTag: name } };
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue: `${name}.a`, queueOptions })
+      one(): void {}
+
+      @Subscribe({ queue: `${name}.b`, queueOptions })
+      two(): void {}
+    }
+    await expect(startApp({ providers: [Handler] })).rejects.toThrow(
+      /Handler\.two: .*consumerTag: .*which Handler\.one has too/,
+    );
+  });
+});
