@@ -41,8 +41,9 @@ function columnsOf(texts: readonly string[]): Column[] {
 
 /** What the handler said or threw. */
 function wordOf(settlement: Settlement): string {
-  const { outcome } = settlement;
+  const { outcome, settlement: result } = settlement;
   if ('error' in settlement) return `threw ${(settlement.error as Error).name}`;
+  if (result === 'released') return '(not begun)';
   return outcome.delay === undefined ? outcome.kind : `${outcome.kind} ${outcome.delay}`;
 }
 
