@@ -27,7 +27,7 @@ export class CopyConnection {
   /** Ends what waits for the connection to come up. */
   readonly #closing = new AbortController();
   /** Destroys the socket, also one that is still opening. */
-  readonly #end = new AbortController();
+  #end = new AbortController();
 
   constructor(
     private readonly application: AmqpConnection,
@@ -97,14 +97,23 @@ export class CopyConnection {
     // Made by the class that golevelup's own manager has: importing amqplib or the manager here would
     // bring a second copy of it into some applications.
     const Manager = this.application.managedConnection.constructor as unknown as ManagerClass;
+    const connectionOptions = {
+      timeout: OPENING_LIMIT,
+      ...connectionManagerOptions?.connectionOptions,
+    };
+    // Read once a connection. Node's listener on a signal, and with it the socket, lives as long as the
+    // signal: one for all would keep each connection that there ever was.
+    Object.defineProperty(connectionOptions, 'signal', {
+      enumerable: true,
+      get: () => {
+        this.#end = new AbortController();
+        return this.#end.signal;
+      },
+    });
     const manager = new Manager(uri, {
       ...connectionManagerOptions,
       reconnectTimeInSeconds: 1,
-      connectionOptions: {
-        timeout: OPENING_LIMIT,
-        ...connectionManagerOptions?.connectionOptions,
-        signal: this.#end.signal,
-      },
+      connectionOptions,
     });
     manager.on('blocked', () => {
       this.#blocked = true;
