@@ -15,7 +15,7 @@ import type { Subscription } from '../subscription/subscription';
 export interface ReceiverParts
   extends Pick<
     SettlerSurroundings,
-    'clock' | 'log' | 'stopping' | 'backOff' | 'failFast' | 'observed' | 'settled'
+    'clock' | 'log' | 'stopping' | 'backOff' | 'intakeStopped' | 'failFast' | 'observed' | 'settled'
   > {
   readonly subscription: Subscription;
   readonly chain: Handling<DeliveryRecord>;
@@ -46,6 +46,7 @@ export class Receiver {
       log: parts.log,
       stopping: () => parts.stopping(),
       backOff: () => parts.backOff(),
+      intakeStopped: () => parts.intakeStopped(),
       failFast: (run, error) => {
         this.#leftUnsettled = true;
         parts.failFast(run, error);
@@ -123,20 +124,11 @@ export class Receiver {
     const left = [...this.#inFlight];
     for (const run of left) {
       run.over = true;
-      if (run.decided) this.#releaseUndone(run);
-      else this.#settler.release(run, UNTRIED);
+      if (!run.decided) this.#settler.release(run, UNTRIED);
+      else if (run.giveBack !== undefined) run.giveBack();
+      else this.#finished(run); // It is settled; the work for after it has not ended.
     }
     return left.length;
-  }
-
-  // A copy was under way, or work for after the settlement.
-  #releaseUndone(run: Run): void {
-    try {
-      if (!this.parts.subscription.noAck) run.source.settle('release', () => undefined);
-    } catch {
-      // It was settled, and its work is what has not ended.
-    }
-    this.#finished(run);
   }
 
   #settle(run: Run, outcome: Parameters<Settler['settle']>[1]): void {
@@ -150,7 +142,12 @@ export class Receiver {
   // A defect of this library: the delivery is left to the broker, the loop goes on.
   #unforeseen(run: Run, error: unknown): void {
     this.#log.error('unforeseen', messages.unforeseen, error);
-    this.#releaseUndone(run);
+    try {
+      if (!this.parts.subscription.noAck) run.source.settle('release', () => undefined);
+    } catch {
+      // It was settled before the error.
+    }
+    this.#finished(run);
   }
 
   #finished(run: Run): void {

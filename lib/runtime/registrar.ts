@@ -142,6 +142,7 @@ export class Registrar
       log,
       stopping: () => stopping.begun,
       backOff: () => active.consumer?.backOff() ?? Promise.resolve(),
+      intakeStopped: () => active.consumer?.pause() ?? Promise.resolve(),
       failFast: ({ delivery }, error) =>
         this.failFast.trigger({ subscription, delivery, error }, () => this.#stop()),
       observed: () => events.observed,

@@ -12,6 +12,8 @@ export interface Run {
   decided: boolean;
   /** Whether the drain has given up on it and released it; nothing more is sent for it. */
   over: boolean;
+  /** Gives it back after all; there while a decision is not carried out yet. */
+  giveBack?: (() => void) | undefined;
   /** The copy that its decision asked for. */
   copy?: SentCopy;
 }

@@ -20,6 +20,8 @@ export interface SettlerSurroundings {
   stopping(): boolean;
   /** Stops the intake after a failed copy; resolves once it has stopped. */
   backOff(): Promise<void>;
+  /** Resolves once an intake that is being stopped has stopped. */
+  intakeStopped(): Promise<void>;
   /** A delivery is left unsettled on purpose: the service is to stop. */
   failFast(run: Run, error: unknown): void;
   /** Whether anybody listens to settlements. */
@@ -72,10 +74,13 @@ export class Settler {
       this.#finish(run, outcome, { do: 'nothing' }, 'none');
       return;
     }
-    this.#report.released(run.delivery);
-    run.source.settle('release', (written) =>
-      this.#finish(run, outcome, { do: 'requeue' }, written ? 'released' : 'abandoned'),
-    );
+    const giveBack = this.#giveBack(run, outcome, { do: 'requeue' });
+    if (run.over) return giveBack();
+    run.giveBack = giveBack;
+    // Before the intake has stopped, it would come straight back.
+    void this.surroundings.intakeStopped().then(() => {
+      if (!run.over) giveBack();
+    });
   }
 
   /** Carries out a decision. */
@@ -99,6 +104,15 @@ export class Settler {
     }
   }
 
+  #giveBack(run: Run, outcome: Outcome, decision: Decision): () => void {
+    return () => {
+      this.#report.released(run.delivery);
+      run.source.settle('release', (written) =>
+        this.#finish(run, outcome, decision, written ? 'released' : 'abandoned'),
+      );
+    };
+  }
+
   #send(run: Run, outcome: Outcome, decision: Decision, frame: Frame): void {
     run.source.settle(frame, (written) =>
       this.#finish(run, outcome, decision, written ? 'sent' : 'abandoned'),
@@ -110,6 +124,7 @@ export class Settler {
     outcome: Outcome,
     decision: Extract<Decision, { do: 'copyToRetryAddress' | 'copyToDeadLetter' }>,
   ): Promise<void> {
+    run.giveBack = this.#giveBack(run, outcome, decision);
     const [copy, target] = this.#copyFor(run, outcome, decision);
     const queue = copyQueueOf(this.subscription, run.source.queue, target);
     run.copy = { queue, delayMs: target.to === 'retryAddress' ? target.delayMs : 0, ...copy };
@@ -147,6 +162,7 @@ export class Settler {
   }
 
   #finish(run: Run, outcome: Outcome, decision: Decision, result: SettlementResult): void {
+    run.giveBack = undefined;
     if (result === 'abandoned') this.#report.abandoned(run.delivery);
     const work = result === 'sent' || decision.do === 'nothing' ? workOf(outcome) : [];
     const { surroundings } = this;
