@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { type Clock, within } from '../clock';
 import { CopyChannel } from './copy-channel';
@@ -32,7 +33,10 @@ export class CopyConnection {
   constructor(
     private readonly application: AmqpConnection,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    // Each copy that waits for the connection listens: as many as all prefetches together.
+    setMaxListeners(0, this.#closing.signal);
+  }
 
   /** Whether the broker has told this connection to publish nothing for now. */
   get isBlocked(): boolean {

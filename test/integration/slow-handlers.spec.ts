@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { HandlerTimeoutError } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { managed, waitForEmpty } from '../support/forced';
+import { handlerOf } from '../support/handlers';
+
+describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType) => {
+  const broker = await openBroker();
+
+  it('handlers that never end give their places back at the timeout', async () => {
+    const queue = unique('never');
+    const done: number[] = [];
+    const signals: AbortSignal[] = [];
+    const Handler = handlerOf(
+      { queue, queueType, prefetch: 2, timeout: 300, deadLetter: `${queue}.dead` },
+      (id: number, delivery) => {
+        if (id <= 2) {
+          signals.push(delivery.signal);
+          return new Promise(() => undefined);
+        }
+        done.push(id);
+      },
+    );
+    const { log, settled, settlements } = await startApp({ providers: [Handler] });
+    const start = Date.now();
+    for (let id = 1; id <= 12; id += 1) await broker.send(queue, id);
+    await settled(12);
+    expect(Date.now() - start).toBeGreaterThanOrEqual(300);
+    expect(done.sort((a, b) => a - b)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(signals.map(({ reason }) => reason)).toEqual([
+      expect.any(HandlerTimeoutError),
+      expect.any(HandlerTimeoutError),
+    ]);
+    expect(log.matching(/timeout: HandlerTimeoutError.*dead-letter queue/)).toHaveLength(2);
+    await broker.waitForReady(`${queue}.dead`, 2);
+    await waitForEmpty(queue);
+    expect(settlements.every(({ settlement }) => settlement === 'sent')).toBe(true);
+  });
+
+  it('without a timeout they do not hold up the end beyond its limit', async () => {
+    const queue = unique('never-limit');
+    let begun = 0;
+    const Handler = handlerOf({ queue, queueType, prefetch: 2 }, () => {
+      begun += 1;
+      return new Promise(() => undefined);
+    });
+    const { close, log } = await startApp({
+      providers: [Handler],
+      settle: { shutdownTimeout: 500, abortBefore: 200 },
+    });
+    for (let id = 1; id <= 3; id += 1) await broker.send(queue, id);
+    await until(() => begun === 2);
+    const start = Date.now();
+    await close();
+    expect(Date.now() - start).toBeGreaterThanOrEqual(495);
+    expect(Date.now() - start).toBeLessThan(3_500);
+    expect(log.matching(/2 deliveries not finished when shutdownTimeout ended/)).toHaveLength(1);
+    await broker.waitForReady(queue, 3);
+  });
+
+  it('a handler that blocks the event loop beyond the heartbeat is survived', async () => {
+    const queue = unique('blocked');
+    const runs: [number, boolean][] = [];
+    const Handler = handlerOf(
+      { queue, queueType, retry: { attempts: 3 }, deadLetter: `${queue}.dead` },
+      (id: number, delivery) => {
+        runs.push([id, delivery.redelivered]);
+        const end = Date.now() + 6_000;
+        while (id === 1 && runs.length === 1 && Date.now() < end);
+      },
+    );
+    const { log, registry } = await startApp({
+      providers: [Handler],
+      rabbit: {
+        connectionManagerOptions: { reconnectTimeInSeconds: 0.3, heartbeatIntervalInSeconds: 1 },
+      },
+    });
+    await broker.send(queue, 1);
+    await until(() => runs.length === 2, { timeoutMs: 20_000 });
+    await until(() => registry.get(Handler, 'handle').state === 'consuming');
+    await broker.send(queue, 2);
+    await until(() => runs.length === 3);
+    await waitForEmpty(queue);
+    expect(runs).toEqual([
+      [1, false],
+      [1, true],
+      [2, false],
+    ]);
+    expect(log.matching(/the channel is gone/, ['error'])).not.toEqual([]);
+    expect(await broker.ready(`${queue}.dead`)).toBe(0);
+  });
+
+  it("the broker's own limit of an acknowledgement ends the channel, not the subscription", async () => {
+    const queue = unique('consumer-timeout');
+    const set = (key: string, value: string): Promise<string> =>
+      managed().ctl('eval', `application:set_env(rabbit, ${key}, ${value}).`);
+    const get = async (key: string): Promise<string> =>
+      (await managed().ctl('eval', `{ok, V} = application:get_env(rabbit, ${key}), V.`)).trim();
+    const keys = ['consumer_timeout', 'channel_tick_interval'];
+    const before = await Promise.all(keys.map(get));
+    const late: boolean[] = [];
+    const seen: number[] = [];
+    const Handler = handlerOf({ queue, queueType, prefetch: 2 }, (id: number, delivery) => {
+      seen.push(id);
+      if (id !== 1 || delivery.redelivered) return undefined;
+      return new Promise<void>((resolve) => {
+        delivery.signal.addEventListener('abort', () => {
+          late.push(true);
+          resolve();
+        });
+      });
+    });
+    try {
+      // A channel looks at the limit with each tick, and reads both when it is opened.
+      for (const key of keys) await set(key, '1000');
+      const { log, settled, settlements, registry } = await startApp({ providers: [Handler] });
+      await broker.send(queue, 1);
+      await settled(2, 20_000);
+      expect(late).toEqual([true]);
+      expect(
+        log.matching(/channel is gone .*PRECONDITION_FAILED.*timed out/, ['error']),
+      ).toHaveLength(1);
+      for (let id = 2; id <= 6; id += 1) await broker.send(queue, id);
+      await settled(7);
+      expect(seen).toEqual([1, 1, 2, 3, 4, 5, 6]);
+      const counted = settlements.map(({ settlement }) => settlement);
+      expect(counted.filter((one) => one === 'abandoned')).toHaveLength(1);
+      expect(registry.get(Handler, 'handle')).toMatchObject({ abandoned: 1, state: 'consuming' });
+      await waitForEmpty(queue);
+    } finally {
+      for (const [index, key] of keys.entries()) await set(key, before[index] ?? '60000');
+    }
+  });
+});
