@@ -48,6 +48,8 @@ export interface AppParts {
   readonly providers: readonly Provider[];
   readonly controllers?: ModuleMetadata['controllers'];
   readonly imports?: NonNullable<ModuleMetadata['imports']>;
+  /** Imported ahead of this module. */
+  readonly importsBefore?: NonNullable<ModuleMetadata['imports']>;
   readonly settle?: SettleModuleOptions;
   readonly rabbit?: Partial<RabbitMQConfig>;
   /** Called before `init`; for global enhancers. */
@@ -81,6 +83,7 @@ export async function startApp(parts: AppParts): Promise<TestApp> {
   const failed: FailFastEvent[] = [];
   @Module({
     imports: [
+      ...(parts.importsBefore ?? []),
       RabbitMQModule.forRoot({
         uri: url,
         logger: SILENT,

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
+import { Subscribe } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { Gate, until } from '../support/eventually';
+import { openProxy } from '../support/proxied';
+import { fromClient } from '../support/proxy';
+
+describe('pause()', async () => {
+  const broker = await openBroker();
+
+  it('survives reconnects; resume() then makes exactly one consumer', async () => {
+    const queue = unique('paused');
+    const witness = unique('witness');
+    const proxy = await openProxy();
+    const handled: number[] = [];
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue })
+      handle(payload: number): void {
+        handled.push(payload);
+      }
+
+      @Subscribe({ queue: witness })
+      witness(): void {}
+    }
+    const { registry } = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    await registry.pause(Handler, 'handle');
+    expect(await broker.consumers(queue)).toBe(0);
+    for (let round = 1; round <= 2; round += 1) {
+      const before = proxy.connectionCount;
+      proxy.cutAll();
+      await until(() => proxy.connectionCount > before);
+      // A neighbour that is not paused tells when the connection is used again.
+      await until(async () => (await broker.consumers(witness)) === 1);
+      await until(() => registry.get(Handler, 'witness').state === 'consuming');
+      await broker.send(queue, round);
+      expect(registry.get(Handler, 'handle').state).toBe('paused');
+    }
+    // The channel of the paused one is there as well: it would consume by now if it was to.
+    const consumes = proxy.frames.filter(
+      ({ method, details }) => method === 'basic.consume' && details.queue === queue,
+    );
+    expect(consumes).toHaveLength(1);
+    expect(await broker.consumers(queue)).toBe(0);
+    expect(await broker.ready(queue)).toBe(2);
+    expect(handled).toEqual([]);
+
+    await registry.resume(Handler, 'handle');
+    await until(() => handled.length === 2);
+    expect(await broker.consumers(queue)).toBe(1);
+    expect(registry.get(Handler, 'handle').state).toBe('consuming');
+    await registry.resume(Handler, 'handle');
+    expect(await broker.consumers(queue)).toBe(1);
+  });
+
+  it('resolves when nothing is in flight, and begins nothing meanwhile', async () => {
+    const queue = unique('pausing');
+    const proxy = await openProxy();
+    const finish = new Gate();
+    const begun: number[] = [];
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue, prefetch: 2 })
+      async handle(payload: number): Promise<void> {
+        begun.push(payload);
+        await finish.promise;
+      }
+    }
+    const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    await broker.send(queue, 1);
+    await until(() => begun.length === 1);
+    const cancel = proxy.hold(fromClient('basic.cancel'), { times: 1 });
+    let hasPaused = false;
+    const paused = app.registry.pause(Handler, 'handle').then(() => {
+      hasPaused = true;
+    });
+    await cancel.caught(1);
+    await broker.send(queue, 2);
+    await until(() => app.registry.get(Handler, 'handle').inFlight === 2);
+    cancel.release();
+    await app.settled(1);
+    expect(app.settlements[0]?.settlement).toBe('released');
+    expect(hasPaused).toBe(false);
+    finish.open();
+    await paused;
+    expect(begun).toEqual([1]);
+    expect(app.registry.get(Handler, 'handle')).toMatchObject({ state: 'paused', inFlight: 0 });
+    expect(await broker.ready(queue)).toBe(1);
+
+    await app.registry.resume(Handler, 'handle');
+    await until(() => begun.length === 2);
+  });
+
+  it('ends with close(): resume() starts nothing in a service that stops', async () => {
+    const [queue, busy] = [unique('paused'), unique('busy')];
+    const finish = new Gate();
+    const begun: string[] = [];
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue })
+      paused(): void {
+        begun.push('paused');
+      }
+
+      @Subscribe({ queue: busy })
+      async busy(): Promise<void> {
+        begun.push('busy');
+        await finish.promise;
+      }
+    }
+    const { app, registry } = await startApp({ providers: [Handler] });
+    await registry.pause(Handler, 'paused');
+    await broker.send(queue, 1);
+    await broker.send(busy, 1);
+    await until(() => begun.length === 1);
+    const closed = app.close();
+    await registry.resume(Handler, 'paused');
+    await until(async () => (await broker.consumers(busy)) === 0);
+    expect(await broker.consumers(queue)).toBe(0);
+    finish.open();
+    await closed;
+    expect(begun).toEqual(['busy']);
+    expect(await broker.ready(queue)).toBe(1);
+  });
+});
