@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { drop, retryAfter, SettlementEvents, type SubscribeOptions } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { eventually, until } from '../support/eventually';
+import { handlerOf } from '../support/handlers';
+import { openProxy } from '../support/proxied';
+import { basicNack, fromClient, fromServer } from '../support/proxy';
+
+// Only confirms are acknowledgements that a server sends.
+const confirm = fromServer('basic.ack');
+
+describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (queueType) => {
+  const broker = await openBroker();
+
+  /** An application behind a proxy; its handler drops to a dead-letter queue what is not 'good'. */
+  async function dropping(
+    settle: { copyTimeout?: number } = {},
+    options: Partial<SubscribeOptions> = {},
+  ) {
+    const queue = unique('copy');
+    const dead = `${queue}.dead`;
+    const proxy = await openProxy();
+    const runs: { id: string; at: number }[] = [];
+    const Handler = handlerOf({ queue, queueType, deadLetter: dead, ...options }, (id: string) => {
+      runs.push({ id, at: Date.now() });
+      return id === 'good' ? undefined : drop();
+    });
+    const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url }, settle });
+    const outcomes = (): string[] => app.settlements.map(({ settlement }) => settlement);
+    const sent = (method: 'basic.ack' | 'basic.nack' | 'basic.reject'): number =>
+      proxy.count('client', method);
+    return { queue, dead, proxy, runs, app, outcomes, sent, Handler };
+  }
+
+  it('whose confirm is held back holds back the acknowledgement of its original', async () => {
+    const { queue, dead, proxy, sent, app } = await dropping();
+    const held = proxy.hold(confirm);
+    await broker.send(queue, 'bad');
+    await held.caught(1);
+    await broker.waitForReady(dead, 1);
+    // What comes after it is acknowledged meanwhile, and that alone.
+    await broker.send(queue, 'good');
+    const ack = await proxy.waitFor(fromClient('basic.ack'));
+    expect(ack.details).toMatchObject({ deliveryTag: 2, multiple: false });
+    expect(sent('basic.ack')).toBe(1);
+    held.release();
+    await app.settled(2);
+    await until(() => sent('basic.ack') === 2);
+    expect(proxy.count('client', 'basic.publish')).toBe(1);
+    expect([sent('basic.nack'), sent('basic.reject')]).toEqual([0, 0]);
+    expect(await broker.ready(dead)).toBe(1);
+  });
+
+  it('whose confirm does not come in time is given up: released, paused, twice at most', async () => {
+    const { queue, dead, proxy, sent, app, runs, outcomes } = await dropping({ copyTimeout: 400 });
+    const held = proxy.hold(confirm);
+    await broker.send(queue, 'bad', { messageId: 'm1' });
+    await app.settled(1);
+    expect(outcomes()).toEqual(['copyFailed']);
+    await until(() => sent('basic.nack') === 1);
+    expect([sent('basic.ack'), sent('basic.reject')]).toEqual([0, 0]);
+    expect(app.log.matching(/no new message for 1000 ms/, ['warn'])).toHaveLength(1);
+    expect(app.log.matching(/"m1".*not confirmed/, ['error'])).toHaveLength(1);
+    held.release();
+    await app.settled(2);
+    expect(outcomes()).toEqual(['copyFailed', 'sent']);
+    expect((runs[1]?.at ?? 0) - (runs[0]?.at ?? 0)).toBeGreaterThanOrEqual(1_400);
+    await broker.waitForReady(queue, 0);
+    // Unknown is not unsent: the first copy was there all the time.
+    await broker.waitForReady(dead, 2);
+  });
+
+  it('that is refused once is tried again', async () => {
+    const { queue, dead, proxy, sent, app } = await dropping();
+    proxy.rewrite(confirm, ({ channel }) => ({ onward: [basicNack(channel, 1)] }), { times: 1 });
+    await broker.send(queue, 'bad');
+    await app.settled(1);
+    await until(() => sent('basic.ack') === 1);
+    expect(proxy.count('client', 'basic.publish')).toBe(2);
+    expect([sent('basic.nack'), sent('basic.reject')]).toEqual([0, 0]);
+    await broker.waitForReady(dead, 2);
+  });
+
+  it('that a full queue refuses is given up: the pause doubles, nothing is lost', async () => {
+    const dead = unique('full');
+    const args = { 'x-queue-type': 'classic', 'x-max-length': 1, 'x-overflow': 'reject-publish' };
+    await broker.declare(dead, { arguments: args });
+    await broker.send(dead, 'in the way');
+    const { queue, proxy, sent, app, runs, outcomes } = await dropping({}, { deadLetter: dead });
+    await broker.send(queue, 'bad');
+    await app.settled(2);
+    expect(outcomes()).toEqual(['copyFailed', 'copyFailed']);
+    expect(proxy.count('client', 'basic.publish')).toBe(10);
+    expect([sent('basic.ack'), sent('basic.reject')]).toEqual([0, 0]);
+    const pauses = app.log.matching(/no new message/, ['warn']).map((line) => line.slice(-8));
+    expect(pauses).toEqual([' 1000 ms', ' 2000 ms']);
+    await broker.take(dead);
+    await app.settled(3, 20_000);
+    expect(outcomes().at(-1)).toBe('sent');
+    expect((runs[1]?.at ?? 0) - (runs[0]?.at ?? 0)).toBeGreaterThanOrEqual(2_500);
+    expect((runs[2]?.at ?? 0) - (runs[1]?.at ?? 0)).toBeGreaterThanOrEqual(3_500);
+    expect((await broker.take(dead)).content.toString()).toBe('"bad"');
+    await broker.waitForReady(queue, 0);
+  });
+
+  it('that is returned finds its queue declared again', async () => {
+    const { queue, dead, proxy, app, outcomes } = await dropping();
+    await broker.delete(dead);
+    await broker.send(queue, 'bad');
+    await app.settled(1);
+    expect(outcomes()).toEqual(['sent']);
+    expect(proxy.count('server', 'basic.return')).toBe(1);
+    await broker.waitForReady(dead, 1);
+  });
+
+  it('that waits finds its queue declared again', async () => {
+    const queue = unique('waits');
+    const proxy = await openProxy();
+    const Handler = handlerOf({ queue, queueType }, (_payload, { attempt }) =>
+      attempt === 1 ? retryAfter(40) : undefined,
+    );
+    const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    await broker.send(queue, 1);
+    await app.settled(2);
+    await broker.delete(`${queue}.${queueType === 'classic' ? 'wait' : 'waitq'}.40`);
+    await broker.send(queue, 2);
+    await app.settled(4);
+    expect(proxy.count('server', 'basic.return')).toBe(1);
+    expect(app.settlements.map(({ settlement }) => settlement)).toEqual(Array(4).fill('sent'));
+  });
+
+  it('that is returned and may not be declared is given up, nothing is lost', async () => {
+    const dead = unique('missing');
+    await broker.declare(dead);
+    const declare = { deadLetter: false };
+    const made = await dropping({}, { deadLetter: dead, declare });
+    await broker.delete(dead);
+    await broker.send(made.queue, 'bad');
+    await made.app.settled(1);
+    expect(made.outcomes()).toEqual(['copyFailed']);
+    expect([made.sent('basic.ack'), made.sent('basic.reject')]).toEqual([0, 0]);
+    await broker.declare(dead);
+    await broker.waitForReady(dead, 1);
+    await broker.waitForReady(made.queue, 0);
+  });
+
+  it.each([true, false])(
+    'whose connection is cut at its confirm (before: %s) is unknown, and sent again',
+    async (before) => {
+      const { queue, dead, proxy, sent, app, outcomes } = await dropping();
+      proxy.cutWhen(confirm, { before });
+      await broker.send(queue, 'bad');
+      await app.settled(1, 20_000);
+      expect(outcomes()).toEqual(['sent']);
+      await until(() => sent('basic.ack') === 1);
+      expect([sent('basic.nack'), sent('basic.reject')]).toEqual([0, 0]);
+      const copies = proxy.count('client', 'basic.publish');
+      expect(copies).toBeLessThanOrEqual(2);
+      if (before) expect(copies).toBe(2);
+      await broker.waitForReady(dead, copies);
+      expect(await broker.ready(queue)).toBe(0);
+    },
+  );
+
+  it('whose connection is cut at its publish is sent once', async () => {
+    const { queue, dead, proxy, app, outcomes, runs } = await dropping();
+    proxy.cutWhen(fromClient('basic.publish'), { before: true });
+    await broker.send(queue, 'bad');
+    await app.settled(1, 20_000);
+    expect(outcomes()).toEqual(['sent']);
+    expect(runs).toHaveLength(1);
+    await broker.waitForReady(dead, 1);
+    expect(await broker.ready(queue)).toBe(0);
+  });
+
+  it('whose original is handed out again meanwhile is not sent any more', async () => {
+    const { queue, dead, proxy, app, outcomes, runs } = await dropping();
+    const published = proxy.hold(fromClient('basic.publish'), { times: 1 });
+    await broker.send(queue, 'bad');
+    await published.caught(1);
+    proxy.cutAll();
+    await app.settled(2, 20_000);
+    expect(outcomes()).toEqual(['abandoned', 'sent']);
+    expect(runs).toHaveLength(2);
+    await broker.waitForReady(dead, 1);
+    await eventually(async () => expect(await broker.ready(queue)).toBe(0));
+  });
+
+  it('is told apart from its neighbours where confirms come together', async () => {
+    const { queue, dead, proxy, app, outcomes } = await dropping();
+    let settled = 0;
+    app.app.get(SettlementEvents).subscribe(() => {
+      settled += 1;
+    });
+    const held = proxy.hold(confirm);
+    for (let id = 0; id < 8; id += 1) await broker.send(queue, `bad ${id}`);
+    await broker.waitForReady(dead, 8);
+    expect(settled).toBe(0);
+    held.release();
+    await app.settled(8);
+    expect(outcomes()).toEqual(Array(8).fill('sent'));
+    expect(proxy.count('client', 'basic.publish')).toBe(8);
+  });
+});
