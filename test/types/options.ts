@@ -1,0 +1,126 @@
+// Checked by the compiler only: each line marked as an error has to be one.
+import {
+  ack,
+  type Backoff,
+  type Duration,
+  drop,
+  exponential,
+  fixed,
+  type Interceptor,
+  linear,
+  on,
+  Panic,
+  retryAfter,
+  SettleModule,
+  type SubscribeOptions,
+  steps,
+} from '../../lib';
+
+class BankTimeout extends Error {}
+abstract class Declined extends Error {
+  abstract readonly reason: string;
+}
+
+export const all: SubscribeOptions = {
+  exchange: 'orders',
+  routingKey: ['a', 'b'],
+  bindings: [{ exchange: 'x', routingKey: 'y' }],
+  queue: 'billing',
+  queueOptions: { consumerOptions: { priority: 1 }, channel: 'slow' },
+  createQueueIfNotExists: false,
+  connection: 'main',
+  name: 'orders',
+  deserializer: (content) => content.toString(),
+  allowNonJsonMessages: true,
+  queueType: 'quorum',
+  prefetch: 50,
+  retry: {
+    attempts: 5,
+    backoff: exponential('1s', { factor: 3, max: '5m', jitter: 0.2 }),
+    by: 'runtime',
+  },
+  deadLetter: { queue: 'dead', by: 'broker', stack: true, queueOptions: { maxLength: 10 } },
+  timeout: '30s',
+  onError: [on(BankTimeout, 'retryAfter'), on([Declined, TypeError], drop('no')), 'drop'],
+  onPanic: 'failFastOnce',
+  onUndecodable: retryAfter(5),
+  noAck: false,
+  declare: { queue: false, waiting: true, deadLetter: true },
+};
+
+export const short: SubscribeOptions[] = [
+  { queue: 'q', deadLetter: 'dead', onError: 'retry', declare: false },
+  { queue: 'q', onError: ack(), timeout: 500 },
+  { queue: 'q', onError: [on((error, delivery) => delivery.attempt > 1 && error === 1, 'skip')] },
+  { exchange: 'x', routingKey: 'y' },
+];
+
+// @ts-expect-error errorHandler belongs to golevelup.
+export const errorHandler: SubscribeOptions = { queue: 'q', errorHandler: () => undefined };
+// @ts-expect-error So does errorBehavior.
+export const errorBehavior: SubscribeOptions = { queue: 'q', errorBehavior: 'ACK' };
+// @ts-expect-error So does batchOptions.
+export const batchOptions: SubscribeOptions = { queue: 'q', batchOptions: { size: 10 } };
+// @ts-expect-error attempts is required in retry.
+export const attempts: SubscribeOptions = { queue: 'q', retry: { backoff: fixed('1s') } };
+// @ts-expect-error There are two types of queues.
+export const queueType: SubscribeOptions = { queue: 'q', queueType: 'stream' };
+// @ts-expect-error No such policy.
+export const policy: SubscribeOptions = { queue: 'q', onError: 'ignore' };
+// @ts-expect-error Rules are for onError only.
+export const panicRules: SubscribeOptions = { queue: 'q', onPanic: [on(Panic, 'drop')] };
+// @ts-expect-error A duration has a unit.
+export const timeout: SubscribeOptions = { queue: 'q', timeout: '30' };
+// @ts-expect-error No such unit.
+export const unit: Duration = '3w';
+// @ts-expect-error A name that can be undefined is a mistake.
+export const queue: SubscribeOptions = { queue: process.env['QUEUE'] };
+// @ts-expect-error A rule needs a policy.
+export const rule = on(BankTimeout);
+// @ts-expect-error A text is nothing to match.
+export const match = on('BankTimeout', 'drop');
+
+export const backoffs: Backoff[] = [
+  fixed(5),
+  linear('5s', { max: '1m' }),
+  steps(['1s', 5_000, '1m'], { jitter: 1 }),
+  { delay: (attempt) => attempt * 1_000 },
+];
+// @ts-expect-error Only exponential() has a factor.
+export const factor = linear('1s', { factor: 2 });
+
+const interceptor: Interceptor = async (delivery, next) => {
+  const outcome = await next();
+  return delivery.isLastAttempt && outcome.kind === 'retry' ? drop('last') : outcome;
+};
+
+export const modules = [
+  SettleModule.forRoot(),
+  SettleModule.forRoot({
+    defaults: { prefetch: 5, deadLetter: (name) => `${name}.dead` },
+    interceptors: [interceptor],
+    isPanic: (error) => (error instanceof RangeError ? true : undefined),
+    shutdownTimeout: '25s',
+    abortBefore: 5_000,
+    copyTimeout: '30s',
+    onRefused: 'continue',
+    onFailFast: async ({ delivery, subscription, error }) => {
+      void [delivery.messageId, subscription.handler, error];
+    },
+  }),
+  SettleModule.forRootAsync({
+    inject: ['x'],
+    useFactory: async (x: number) => ({ defaults: { prefetch: x } }),
+  }),
+  SettleModule.forRootAsync({
+    useClass: class {
+      createSettleOptions = () => ({ onRefused: 'fail' as const });
+    },
+  }),
+];
+// @ts-expect-error No such option.
+SettleModule.forRoot({ prefetch: 5 });
+// @ts-expect-error A dead-letter queue of the defaults would be that of all queues.
+SettleModule.forRoot({ defaults: { deadLetter: 'dead' } });
+// @ts-expect-error A queue is no default.
+SettleModule.forRoot({ defaults: { queue: 'q' } });
