@@ -1,7 +1,8 @@
 import type { Frame } from '../broker/port';
 import type { IncomingMessage } from '../delivery/message';
 import { messages } from '../outcome/messages';
-import type { MemoryQueue, QueueConsumer } from './memory-queue';
+import type { MemoryQueue } from './memory-queue';
+import type { QueueConsumer } from './queue-consumers';
 import { copyOfTable, type StoredMessage } from './stored-message';
 
 /** What a channel tells its consumer. */
@@ -17,6 +18,8 @@ export interface MemoryChannelListener {
  */
 export class MemoryChannel implements QueueConsumer {
   readonly #unsettled = new Map<number, StoredMessage>();
+  /** The tags that are left unsettled on purpose: they can't be settled any more. */
+  readonly #left = new Set<number>();
   readonly #lost = new AbortController();
   #tag = 0;
   #consuming = false;
@@ -47,6 +50,7 @@ export class MemoryChannel implements QueueConsumer {
     return this.listener.noAck || this.#unsettled.size < this.prefetch;
   }
 
+  /** @throws ServerError 404 where the queue is gone. */
   consume(): void {
     this.#consuming = true;
     this.queue.consume(this);
@@ -70,7 +74,7 @@ export class MemoryChannel implements QueueConsumer {
    */
   settle(tag: number, frame: Frame): boolean {
     if (!this.#open) return false;
-    const stored = this.#unsettled.get(tag);
+    const stored = this.#left.has(tag) ? undefined : this.#unsettled.get(tag);
     if (stored === undefined) throw new Error(messages.settledTwice(tag));
     this.#unsettled.delete(tag);
     if (frame === 'acknowledge') this.queue.acknowledged();
@@ -81,7 +85,11 @@ export class MemoryChannel implements QueueConsumer {
 
   /** @throws Error for a tag that is unknown or settled. */
   leave(tag: number): void {
-    if (this.#open && !this.#unsettled.has(tag)) throw new Error(messages.settledTwice(tag));
+    if (!this.#open) return;
+    if (!this.#unsettled.has(tag) || this.#left.has(tag)) {
+      throw new Error(messages.settledTwice(tag));
+    }
+    this.#left.add(tag);
   }
 
   cancelled(): void {

@@ -4,13 +4,14 @@ import type { Clock } from '../clock';
 import type { Subscription } from '../subscription/subscription';
 import { MemoryConsumer } from './memory-consumer';
 import type { MemoryServer } from './memory-server';
+import type { MemoryClient } from './memory-topology';
 
 /** The port on a server in memory. */
 export class MemoryBroker implements Broker {
   readonly #consumers: MemoryConsumer[] = [];
 
   constructor(
-    private readonly server: MemoryServer,
+    private readonly client: MemoryClient,
     private readonly clock: Clock,
     private readonly parts: BrokerParts,
   ) {}
@@ -26,7 +27,7 @@ export class MemoryBroker implements Broker {
     listener: ConsumerListener,
   ): BrokerConsumer {
     const consumer = new MemoryConsumer({
-      server: this.server,
+      client: this.client,
       subscription,
       prefetch,
       listener,
@@ -38,8 +39,9 @@ export class MemoryBroker implements Broker {
     return consumer;
   }
 
+  // The server outlives its clients: what they leave behind can still be looked at.
   async close(): Promise<void> {
-    // The server outlives its clients: what they leave behind can still be looked at.
+    this.client.server.disconnected(this.client.owner);
   }
 }
 
@@ -51,6 +53,8 @@ export class MemoryConnection implements BrokerConnection {
     private readonly options: Omit<BrokerConnection, 'broker'>,
     private readonly server: MemoryServer,
     private readonly clock: Clock,
+    /** To whom the exclusive queues belong that are declared through it. */
+    private readonly owner: unknown = options,
   ) {}
 
   get name(): string {
@@ -87,7 +91,14 @@ export class MemoryConnection implements BrokerConnection {
   }
 
   broker(parts: BrokerParts): Broker {
-    this.#broker ??= new MemoryBroker(this.server, this.clock, parts);
+    const { server, owner } = this;
+    this.#broker ??= new MemoryBroker({ server, owner }, this.clock, parts);
     return this.#broker;
+  }
+
+  /** Lets the connection die: its channels go, and its exclusive queues. */
+  lose(): void {
+    this.server.disconnected(this.owner);
+    for (const { channel } of this.consumers) channel?.die();
   }
 }

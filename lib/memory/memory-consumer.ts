@@ -11,6 +11,7 @@ import type {
 } from '../broker/port';
 import { waitingDeclarationOf } from '../broker/queue-declarations';
 import { type Clock, pause, within } from '../clock';
+import { hasBrokerCount } from '../delivery/attempt';
 import type { Copy } from '../delivery/copy';
 import { SettleHeaders } from '../delivery/headers';
 import type { IncomingMessage } from '../delivery/message';
@@ -19,14 +20,17 @@ import { messages } from '../outcome/messages';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
 import { MemoryChannel } from './memory-channel';
-import type { MemoryServer } from './memory-server';
-import { declareMemoryTopology, ensureMemoryDeadLetterQueue } from './memory-topology';
+import {
+  declareMemoryTopology,
+  ensureMemoryDeadLetterQueue,
+  type MemoryClient,
+} from './memory-topology';
 
 const REOPENING_PAUSE = 100;
 
 /** What a consumer in memory is made of. */
 export interface MemoryConsumerParts {
-  readonly server: MemoryServer;
+  readonly client: MemoryClient;
   readonly subscription: Subscription;
   readonly prefetch: number;
   readonly listener: ConsumerListener;
@@ -43,8 +47,10 @@ export class MemoryConsumer implements BrokerConsumer {
   #queue = '';
   #copies = 0;
   #running = false;
+  #counts: boolean;
 
   constructor(private readonly parts: MemoryConsumerParts) {
+    this.#counts = parts.subscription.queueType === 'quorum';
     this.#intake = new Intake(
       parts.clock,
       this.#closing.signal,
@@ -92,16 +98,16 @@ export class MemoryConsumer implements BrokerConsumer {
   }
 
   #open(): void {
-    const { subscription, listener, log, server } = this.parts;
+    const { subscription, listener, log, client } = this.parts;
     try {
-      this.#queue = declareMemoryTopology(server, subscription, log);
+      this.#queue = declareMemoryTopology(client, subscription, log);
     } catch (error) {
       log.error('consume', messages.cannotConsume(subscription.queue, error, true));
       listener.refused(error as Error);
       void this.#reopen();
       return;
     }
-    this.#channel = new MemoryChannel(server.queue(this.#queue), this.parts.prefetch, {
+    this.#channel = new MemoryChannel(client.server.queue(this.#queue), this.parts.prefetch, {
       noAck: subscription.noAck,
       delivered: (message, channel) => this.#deliver(message, channel),
       ended: (reason) => this.#ended(reason),
@@ -129,16 +135,24 @@ export class MemoryConsumer implements BrokerConsumer {
     if (channel === undefined) return;
     if (!this.#intake.isOpen) return channel.cancel();
     if (channel.isConsuming) return;
-    channel.consume();
+    try {
+      channel.consume();
+    } catch (error) {
+      return channel.die(error as Error); // The queue has gone with its last consumer.
+    }
     this.parts.listener.consuming();
   }
 
   #deliver(message: IncomingMessage, channel: MemoryChannel): void {
-    const { subscription, listener } = this.parts;
+    const { listener, log } = this.parts;
+    if (this.#counts && message.fields.redelivered && !hasBrokerCount(message)) {
+      this.#counts = false;
+      log.error('counts', messages.notCounting(this.#queue));
+    }
     const delivery: BrokerDelivery = {
       message,
       queue: this.#queue,
-      counts: subscription.queueType === 'quorum',
+      counts: this.#counts,
       settle: (frame: Frame, written: Written) =>
         written(channel.settle(message.fields.deliveryTag, frame)),
       leave: () => channel.leave(message.fields.deliveryTag),
@@ -148,14 +162,14 @@ export class MemoryConsumer implements BrokerConsumer {
   }
 
   async #send(copy: Copy, target: CopyTarget, lost: AbortSignal): Promise<CopyResult> {
-    const { server, subscription, clock, log, copyTimeout } = this.parts;
+    const { client, subscription, clock, log, copyTimeout } = this.parts;
     const queue = copyQueueOf(subscription, this.#queue, target);
     const { result, last } = await tryToSend(clock, copyTimeout, lost, async (limitMs, again) => {
       this.#ensureTarget(target, queue, again);
       this.#copies += 1;
       const headers = { ...copy.headers, [SettleHeaders.copy]: this.#copies };
       let confirm = 'unknown';
-      const published = server.confirm(queue, { ...copy, headers }).then((ended) => {
+      const published = client.server.confirm(queue, { ...copy, headers }).then((ended) => {
         confirm = ended;
       });
       await within(clock, limitMs, published, lost);
@@ -167,7 +181,8 @@ export class MemoryConsumer implements BrokerConsumer {
   }
 
   #ensureTarget(target: CopyTarget, queue: string, again: boolean): void {
-    const { server, subscription } = this.parts;
+    const { client, subscription } = this.parts;
+    const { server } = client;
     if (target.to === 'deadLetter') {
       if (again) ensureMemoryDeadLetterQueue(server, subscription);
       return;

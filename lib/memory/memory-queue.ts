@@ -1,61 +1,63 @@
-import { isAtLeast, type QueueDeclaration, type ServerVersion } from '../broker/queue-declarations';
+import { isAtLeast, type ServerVersion } from '../broker/queue-declarations';
 import type { Clock, Timer } from '../clock';
-import { type DeathReason, deadLettered, isDeathCycle } from './dead-lettering';
-import type { PublishedMessage, StoredMessage } from './stored-message';
-
-/** How a message comes back: refused, given back untried, or by the loss of its channel. */
-export type ReturnKind = 'requeue' | 'release' | 'lost';
-
-/** Whoever takes messages out of a queue. */
-export interface QueueConsumer {
-  /** Whether it takes one more now. */
-  readonly hasRoom: boolean;
-  take(message: StoredMessage): void;
-  /** The queue is gone. */
-  cancelled(): void;
-}
+import { type DeadLetterSurroundings, DeadLetters } from './dead-letters';
+import { type QueueConsumer, QueueConsumers } from './queue-consumers';
+import { type QueueRules, rulesOf } from './queue-rules';
+import type { QueueTerms } from './queue-terms';
+import { ReadyMessages } from './ready-messages';
+import { noQueue } from './server-error';
+import {
+  type DeathReason,
+  type PublishedMessage,
+  type ReturnKind,
+  type StoredMessage,
+  storedMessage,
+} from './stored-message';
 
 /** What a queue needs of its server. */
 export interface QueueSurroundings {
   readonly clock: Clock;
   readonly version: ServerVersion;
-  /** Publishes on behalf of the queue; says whether any queue took it. */
-  publish(exchange: string, routingKey: string, message: PublishedMessage): boolean;
-  /** The last consumer of a queue that is deleted with it has gone. */
+  readonly bury: DeadLetterSurroundings['bury'];
+  /** The queue is to be deleted: its last consumer has gone, or it has expired. */
   unused(): void;
-  /** Something has changed: tests that wait look again. */
-  changed(): void;
 }
-
-const DEFAULT_DELIVERY_LIMIT = 20;
 
 /**
  * A queue as RabbitMQ keeps it: in order, with expiry at its head only, a count of returns on the type
  * `quorum`, a delivery limit there, and a dead-letter route.
  */
 export class MemoryQueue {
-  readonly #ready: StoredMessage[] = [];
-  readonly #consumers: QueueConsumer[] = [];
+  readonly #ready = new ReadyMessages();
+  readonly #consumers = new QueueConsumers();
+  readonly #rules: QueueRules;
+  readonly #deadLetters: DeadLetters;
+  readonly #delays = new Set<Timer>();
   #unacknowledged = 0;
-  #places = 0;
   #expiry: Timer | undefined;
+  #end: Timer | undefined;
   #dispatching = false;
-  #parked: StoredMessage[] = [];
   #gone = false;
 
   constructor(
     readonly name: string,
-    readonly declaration: QueueDeclaration,
+    readonly terms: QueueTerms,
     private readonly surroundings: QueueSurroundings,
-  ) {}
+  ) {
+    const { version, clock, bury } = surroundings;
+    this.#rules = rulesOf(terms, version);
+    const place = () => ({ queue: name, now: clock.now(), version });
+    this.#deadLetters = new DeadLetters(this.#rules, { bury, place });
+    this.used();
+  }
 
   get isQuorum(): boolean {
-    return this.declaration.arguments['x-queue-type'] === 'quorum';
+    return this.#rules.isQuorum;
   }
 
   /** Messages that wait for a consumer, in order. */
   get ready(): readonly StoredMessage[] {
-    return this.#ready;
+    return this.#ready.list;
   }
 
   get unacknowledged(): number {
@@ -63,31 +65,25 @@ export class MemoryQueue {
   }
 
   get consumerCount(): number {
-    return this.#consumers.length;
+    return this.#consumers.count;
   }
 
   /** Whether nothing more happens here by itself: no message that a consumer could take. */
   get isSettled(): boolean {
-    return this.#ready.length === 0 || !this.#consumers.some(({ hasRoom }) => hasRoom);
+    return this.#ready.length === 0 || !this.#consumers.haveRoom;
   }
 
   /** Takes a message in; `false` where the queue is full and refuses what is published. */
   push(message: PublishedMessage, exchange: string, routingKey: string): boolean {
-    const most = this.#argument('x-max-length', this.declaration.maxLength);
-    const isFull = most !== undefined && this.#ready.length >= most;
-    if (isFull && this.declaration.arguments['x-overflow'] === 'reject-publish') return false;
-    this.#places += 1;
-    this.#ready.push({
-      ...message,
-      exchange,
-      routingKey,
-      place: this.#places,
-      expiresAt: this.#expiryOf(message),
-      redelivered: false,
-      deliveryCount: 0,
-      acquiredCount: 0,
-    });
-    if (isFull) this.#die(this.#ready.shift(), 'maxlen');
+    const { maxLength, overflow } = this.#rules;
+    const now = this.surroundings.clock.monotonic();
+    const stored = storedMessage(message, { exchange, routingKey }, this.#rules, now);
+    if (this.#ready.length >= maxLength && overflow !== 'drop-head') {
+      if (overflow === 'reject-publish-dlx') this.#die(stored, 'maxlen');
+      return false;
+    }
+    this.#ready.add(stored);
+    this.#dropOverflow();
     this.#moved();
     return true;
   }
@@ -98,16 +94,26 @@ export class MemoryQueue {
     return isTold ? { 'x-acquired-count': acquiredCount } : {};
   }
 
+  /** @throws ServerError 404 where the queue has been deleted. */
   consume(consumer: QueueConsumer): void {
-    this.#consumers.push(consumer);
+    if (this.#gone) throw noQueue(this.name, 'BasicConsume');
+    this.#end?.cancel();
+    this.#consumers.add(consumer);
     this.#moved();
   }
 
   cancel(consumer: QueueConsumer): void {
-    const index = this.#consumers.indexOf(consumer);
-    if (index < 0) return;
-    this.#consumers.splice(index, 1);
-    if (this.declaration.autoDelete && this.#consumers.length === 0) this.surroundings.unused();
+    if (!this.#consumers.remove(consumer) || this.#consumers.count > 0) return;
+    if (this.terms.autoDelete) this.surroundings.unused();
+    else this.used();
+  }
+
+  /** A use that puts the queue's own expiry off. A declaration is one on a classic queue only. */
+  used(): void {
+    this.#end?.cancel();
+    const { expires } = this.#rules;
+    if (expires === undefined || this.#gone || this.#consumers.count > 0) return;
+    this.#end = this.surroundings.clock.after(expires, () => this.surroundings.unused());
   }
 
   /** A consumer has settled a message, or can take one more. */
@@ -124,81 +130,74 @@ export class MemoryQueue {
 
   returned(message: StoredMessage, kind: ReturnKind): void {
     this.#unacknowledged -= 1;
+    if (this.#gone) return;
     message.redelivered = true;
-    if (this.isQuorum) {
+    const { isQuorum, limit, countsReleases } = this.#rules;
+    if (isQuorum) {
       message.acquiredCount += 1;
-      const isCounted = kind !== 'release' || !isAtLeast(this.surroundings.version, [4, 3]);
-      if (isCounted) message.deliveryCount += 1;
+      if (kind !== 'release' || countsReleases) message.deliveryCount += 1;
     }
-    if (message.deliveryCount > this.#limit) this.#die(message, 'delivery_limit');
-    else this.#restore(message);
+    if (isQuorum && message.deliveryCount > limit) this.#die(message, 'delivery_limit');
+    else this.#giveBack(message, kind);
     this.#moved();
-  }
-
-  /** Takes the first ready message out, as done. */
-  take(): StoredMessage | undefined {
-    const message = this.#ready.shift();
-    this.#moved();
-    return message;
   }
 
   /** Tries again to move what had nowhere to go. */
   retryParked(): void {
-    const parked = this.#parked;
-    this.#parked = [];
-    for (const message of parked) this.#die(message, 'expired');
+    this.#deadLetters.retry();
   }
 
-  /** Ends the queue with what it holds; its consumers are told. */
+  /** Ends the queue with what it holds, which no dead-letter route takes; its consumers are told. */
   remove(): void {
     this.#gone = true;
-    this.#expiry?.cancel();
-    for (const consumer of [...this.#consumers]) consumer.cancelled();
-    this.#consumers.length = 0;
-    this.#ready.length = 0;
+    for (const timer of [this.#expiry, this.#end, ...this.#delays]) timer?.cancel();
+    this.#deadLetters.clear();
+    this.#ready.clear();
+    this.#consumers.cancelAll();
   }
 
-  get #limit(): number {
-    if (!this.isQuorum) return Number.POSITIVE_INFINITY;
-    const modern = isAtLeast(this.surroundings.version, [4, 0]);
-    const limit = this.#argument('x-delivery-limit', undefined);
-    if (limit === undefined) return modern ? DEFAULT_DELIVERY_LIMIT : Number.POSITIVE_INFINITY;
-    return limit < 0 && modern ? Number.POSITIVE_INFINITY : limit;
+  // Where the server delays what comes back, it waits neither ready nor unacknowledged.
+  #giveBack(message: StoredMessage, kind: ReturnKind): void {
+    const delay = this.#rules.delayOf(kind, message.deliveryCount);
+    if (delay === 0) return this.#restore(message, kind);
+    const timer = this.surroundings.clock.after(delay, () => {
+      this.#delays.delete(timer);
+      this.#restore(message, kind);
+      this.#moved();
+    });
+    this.#delays.add(timer);
   }
 
-  #argument(name: string, option: number | undefined): number | undefined {
-    const value = this.declaration.arguments[name];
-    return typeof value === 'number' ? value : option;
+  // A quorum queue without a limit puts what is given back behind the rest.
+  #restore(message: StoredMessage, kind: ReturnKind): void {
+    if (!this.isQuorum) this.#ready.restore(message);
+    else if (kind === 'lost' || Number.isFinite(this.#rules.limit))
+      this.#ready.returnToHead(message);
+    else this.#ready.add(message);
+    this.#dropOverflow();
   }
 
-  #expiryOf({ properties }: PublishedMessage): number | undefined {
-    const own =
-      properties['expiration'] === undefined ? undefined : Number(properties['expiration']);
-    const ttl = this.#argument('x-message-ttl', this.declaration.messageTtl);
-    const least = Math.min(own ?? Number.POSITIVE_INFINITY, ttl ?? Number.POSITIVE_INFINITY);
-    return Number.isFinite(least) ? this.surroundings.clock.monotonic() + least : undefined;
-  }
-
-  #restore(message: StoredMessage): void {
-    const index = this.#ready.findIndex(({ place }) => place > message.place);
-    this.#ready.splice(index < 0 ? this.#ready.length : index, 0, message);
+  #dropOverflow(): void {
+    const { maxLength, overflow } = this.#rules;
+    while (overflow === 'drop-head' && this.#ready.length > maxLength) {
+      this.#die(this.#ready.shift(), 'maxlen');
+    }
   }
 
   #moved(): void {
-    this.#watchHead();
     this.#dispatch();
-    this.surroundings.changed();
+    this.#watchHead();
   }
 
   // Only the head of a queue expires: what stands behind it waits, whatever its own expiry.
   #watchHead(): void {
     this.#expiry?.cancel();
     this.#expiry = undefined;
-    const [head] = this.#ready;
+    const head = this.#ready.first;
     if (head?.expiresAt === undefined || this.#gone) return;
     const left = head.expiresAt - this.surroundings.clock.monotonic();
     this.#expiry = this.surroundings.clock.after(Math.max(0, left), () => {
-      if (this.#ready[0] === head) this.#die(this.#ready.shift(), 'expired');
+      if (this.#ready.first === head) this.#die(this.#ready.shift(), 'expired');
       this.#moved();
     });
   }
@@ -208,33 +207,31 @@ export class MemoryQueue {
     this.#dispatching = true;
     this.surroundings.clock.nextTurn(() => {
       this.#dispatching = false;
-      for (;;) {
-        const index = this.#consumers.findIndex(({ hasRoom }) => hasRoom);
-        const message = index < 0 ? undefined : this.#ready.shift();
-        const consumer = this.#consumers[index];
-        if (message === undefined || consumer === undefined) break;
-        // Round robin: who has got one stands at the end.
-        this.#consumers.push(...this.#consumers.splice(index, 1));
-        this.#unacknowledged += 1;
-        consumer.take(message);
-      }
+      while (this.#handOut()) {}
       this.#watchHead();
-      this.surroundings.changed();
     });
   }
 
+  #handOut(): boolean {
+    this.#dropExpired();
+    const consumer = this.#ready.length > 0 ? this.#consumers.next() : undefined;
+    const message = consumer && this.#ready.shift();
+    if (message === undefined) return false;
+    this.#unacknowledged += 1;
+    consumer?.take(message);
+    return true;
+  }
+
+  // What expires in the very moment in which a consumer is there for it is still handed out.
+  #dropExpired(): void {
+    const now = this.surroundings.clock.monotonic();
+    for (let head = this.#ready.first; head; head = this.#ready.first) {
+      if (head.expiresAt === undefined || head.expiresAt >= now) return;
+      this.#die(this.#ready.shift(), 'expired');
+    }
+  }
+
   #die(message: StoredMessage | undefined, reason: DeathReason): void {
-    if (message === undefined) return;
-    const exchange =
-      this.declaration.arguments['x-dead-letter-exchange'] ?? this.declaration.deadLetterExchange;
-    if (typeof exchange !== 'string' || isDeathCycle(message, this.name, reason)) return;
-    const key =
-      this.declaration.arguments['x-dead-letter-routing-key'] ??
-      this.declaration.deadLetterRoutingKey ??
-      message.routingKey;
-    const moved = deadLettered(message, this.name, reason);
-    const isTaken = this.surroundings.publish(exchange, String(key), moved);
-    const keeps = this.declaration.arguments['x-dead-letter-strategy'] === 'at-least-once';
-    if (!isTaken && keeps) this.#parked.push(message);
+    if (message !== undefined) this.#deadLetters.take(message, reason);
   }
 }

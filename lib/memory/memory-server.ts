@@ -1,27 +1,25 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { QueueDeclaration, ServerVersion } from '../broker/queue-declarations';
 import type { Clock } from '../clock';
+import { isDeathCycle } from './dead-lettering';
+import { Exchanges, type ExchangeTerms, reserved } from './exchanges';
 import { MemoryQueue } from './memory-queue';
-import { type ExchangeBinding, type ExchangeType, routes } from './routing';
-import { ServerError } from './server-error';
+import { locked, requireEquivalent, requireValid, termsOf } from './queue-terms';
+import type { ExchangeType } from './routing';
+import { noQueue, type RefusedMethod, ServerError } from './server-error';
 import { copyOfTable, type PublishedMessage, type Table } from './stored-message';
-
-interface Exchange {
-  readonly type: ExchangeType;
-  readonly bindings: ExchangeBinding[];
-}
 
 /** How a publish with a confirm ended. */
 export type Confirm = 'confirmed' | 'returned' | 'refused';
 
 /**
  * The server in memory: exchanges, queues, bindings. It refuses what RabbitMQ refuses, with the same reply
- * codes: an unknown exchange or queue, a queue declared again with other arguments.
+ * codes and texts: an unknown exchange or queue, a queue declared again with other arguments.
  */
 export class MemoryServer {
-  readonly #exchanges = new Map<string, Exchange>();
+  readonly #exchanges = new Exchanges();
   readonly #queues = new Map<string, MemoryQueue>();
-  readonly #listeners = new Set<() => void>();
+  /** The connections to which exclusive queues belong. */
+  readonly #owners = new Map<string, unknown>();
   #held: (() => void)[] | undefined;
   #refusing = false;
   #generated = 0;
@@ -30,11 +28,7 @@ export class MemoryServer {
   constructor(
     private readonly clock: Clock,
     readonly version: ServerVersion = [4, 3],
-  ) {
-    for (const type of ['direct', 'topic', 'fanout', 'headers'] as const) {
-      this.declareExchange(`amq.${type}`, type);
-    }
-  }
+  ) {}
 
   get queues(): readonly MemoryQueue[] {
     return [...this.#queues.values()];
@@ -45,46 +39,63 @@ export class MemoryServer {
     return this.queues.every(({ isSettled }) => isSettled);
   }
 
-  declareExchange(name: string, type: ExchangeType): void {
-    const present = this.#exchanges.get(name);
-    if (present !== undefined && present.type !== type) {
-      throw new ServerError(
-        406,
-        `PRECONDITION_FAILED - inequivalent arg 'type' for exchange '${name}': received '${type}' but current is '${present.type}'`,
-      );
-    }
-    if (present === undefined) this.#exchanges.set(name, { type, bindings: [] });
+  /** @throws ServerError where it is there with another type. */
+  declareExchange(name: string, terms: ExchangeType | ExchangeTerms): void {
+    this.#exchanges.declare(name, typeof terms === 'string' ? { type: terms } : terms);
   }
 
-  /** Declares a queue; without a name the server makes one. Gives its name. */
-  declareQueue(name: string, declaration: QueueDeclaration): string {
-    this.#generated += 1;
-    const queue = name === '' ? `amq.gen-${this.#generated}` : name;
-    const present = this.#queues.get(queue);
+  hasExchange(name: string): boolean {
+    return this.#exchanges.has(name);
+  }
+
+  /**
+   * Declares a queue; without a name the server makes one. Gives its name.
+   * @param owner the connection, for an exclusive queue.
+   * @throws ServerError where it is there with other terms, or these are none.
+   */
+  declareQueue(name: string, declaration: QueueDeclaration, owner?: unknown): string {
+    const terms = termsOf(declaration);
+    const present = this.#queues.get(name);
     if (present !== undefined) {
-      requireEqual(queue, present.declaration, declaration);
-      return queue;
+      this.#requireAccess(name, owner, 'QueueDeclare');
+      requireEquivalent(name, present.terms, terms);
+      if (!present.isQuorum) present.used();
+      return name;
     }
+    if (name.startsWith('amq.')) throw reserved('queue', name, 'QueueDeclare');
+    const queue = name === '' ? this.#generate() : name;
+    requireValid(queue, terms);
     const { clock, version } = this;
-    this.#queues.set(
-      queue,
-      new MemoryQueue(queue, declaration, {
-        clock,
-        version,
-        publish: (exchange, key, message) => this.#routeDeadLetter(exchange, key, message),
-        unused: () => this.deleteQueue(queue),
-        changed: () => this.#changed(),
-      }),
-    );
-    for (const other of this.queues) other.retryParked();
+    const surroundings = {
+      clock,
+      version,
+      bury: (exchange: string, key: string, message: PublishedMessage) =>
+        this.#bury(exchange, key, message),
+      unused: () => this.deleteQueue(queue),
+    };
+    this.#queues.set(queue, new MemoryQueue(queue, terms, surroundings));
+    if (terms.exclusive) this.#owners.set(queue, owner);
+    this.#retryParked();
     return queue;
   }
 
-  /** @throws ServerError 404 where there is no such queue. */
+  /**
+   * A queue, for whoever looks at it from outside.
+   * @throws ServerError 404 where there is no such queue.
+   */
   queue(name: string): MemoryQueue {
     const queue = this.#queues.get(name);
-    if (queue === undefined) throw new ServerError(404, `NOT_FOUND - no queue '${name}'`);
+    if (queue === undefined) throw noQueue(name, 'QueueDeclare');
     return queue;
+  }
+
+  /**
+   * A queue, for a client.
+   * @throws ServerError 404 where there is no such queue, 405 where it is another connection's.
+   */
+  queueFor(name: string, owner: unknown): MemoryQueue {
+    this.#requireAccess(name, owner, 'QueueDeclare');
+    return this.queue(name);
   }
 
   hasQueue(name: string): boolean {
@@ -92,24 +103,35 @@ export class MemoryServer {
   }
 
   deleteQueue(name: string): void {
-    this.#queues.get(name)?.remove();
+    const queue = this.#queues.get(name);
     this.#queues.delete(name);
-    this.#changed();
+    this.#owners.delete(name);
+    this.#exchanges.unbind(name);
+    queue?.remove();
   }
 
-  bind(queue: string, exchange: string, key: string, args: Table = {}): void {
-    this.queue(queue);
-    this.#bind(exchange, { destination: queue, toExchange: false, key, arguments: args });
+  /** Deletes the exclusive queues of a connection, which has gone. */
+  disconnected(owner: unknown): void {
+    for (const [name, one] of this.#owners) if (one === owner) this.deleteQueue(name);
   }
 
+  /** @throws ServerError where there is no such queue or exchange. */
+  bind(queue: string, exchange: string, key: string, args: Table = {}, owner?: unknown): void {
+    if (!this.hasQueue(queue)) throw noQueue(queue, 'QueueBind');
+    this.#requireAccess(queue, owner, 'QueueBind');
+    this.#exchanges.bind(exchange, { destination: queue, toExchange: false, key, arguments: args });
+    this.#retryParked();
+  }
+
+  /** @throws ServerError where there is no such exchange. */
   bindExchange(destination: string, source: string, key: string, args: Table = {}): void {
-    this.#exchange(destination);
-    this.#bind(source, { destination, toExchange: true, key, arguments: args });
+    this.#exchanges.bind(source, { destination, toExchange: true, key, arguments: args });
   }
 
   /**
    * Publishes; says whether any queue took the message.
-   * @throws ServerError 404 where there is no such exchange; TypeError for headers that no table holds.
+   * @throws ServerError 404 where there is no such exchange, 406 for an expiration that is none;
+   * TypeError for headers that no table holds.
    */
   publish(exchange: string, routingKey: string, message: PublishedMessage): boolean {
     return this.#route(exchange, routingKey, message) === 'confirmed';
@@ -130,7 +152,7 @@ export class MemoryServer {
     this.#held = held;
     return () => {
       if (this.#held === held) this.#held = undefined;
-      for (const release of held) release();
+      for (const release of held.splice(0)) release();
     };
   }
 
@@ -139,82 +161,63 @@ export class MemoryServer {
     this.#refusing = refusing;
   }
 
-  /** Calls `listener` at each change; gives a function that ends it. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
   /** Ends every queue. */
   close(): void {
-    for (const queue of this.queues) queue.remove();
-    this.#queues.clear();
+    for (const { name } of this.queues) this.deleteQueue(name);
   }
 
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
+  #generate(): string {
+    this.#generated += 1;
+    return `amq.gen-${this.#generated}`;
   }
 
-  #exchange(name: string): Exchange {
-    const exchange = this.#exchanges.get(name);
-    if (exchange === undefined) throw new ServerError(404, `NOT_FOUND - no exchange '${name}'`);
-    return exchange;
+  #requireAccess(name: string, owner: unknown, method: RefusedMethod): void {
+    if (this.#owners.has(name) && this.#owners.get(name) !== owner) throw locked(name, method);
   }
 
-  #bind(exchange: string, binding: ExchangeBinding): void {
-    const { bindings } = this.#exchange(exchange);
-    if (!bindings.some((present) => isDeepStrictEqual(present, binding))) bindings.push(binding);
+  #retryParked(): void {
+    for (const queue of this.queues) queue.retryParked();
   }
 
   #route(exchange: string, routingKey: string, message: PublishedMessage): Confirm {
-    const sent = { ...message, headers: message.headers && copyOfTable(message.headers) };
-    const targets = [...this.#targets(exchange, routingKey, sent.headers)];
-    const carbon = [sent.headers?.['CC'], sent.headers?.['BCC']].flat();
-    for (const key of carbon) {
-      if (typeof key === 'string') targets.push(...this.#targets(exchange, key, sent.headers));
+    const { expiration } = message.properties;
+    if (expiration !== undefined && !/^\d+$/.test(String(expiration))) {
+      throw new ServerError(406, `invalid expiration '${expiration}'`, 'BasicPublish');
     }
-    const unique = [...new Set(targets)].filter((name) => this.#queues.has(name));
-    if (unique.length === 0) return 'returned';
-    const taken = unique.map((name) => this.queue(name).push(sent, exchange, routingKey));
-    return taken.every(Boolean) ? 'confirmed' : 'refused';
+    const headers = message.headers && copyOfTable(message.headers);
+    const keys = [routingKey, ...keysIn(headers?.['CC']), ...keysIn(headers?.['BCC'])];
+    if (headers !== undefined) delete headers['BCC']; // Nobody who gets the message sees it.
+    const targets = this.#exchanges.targets(exchange, keys, headers);
+    return this.#deliver(targets, exchange, routingKey, { ...message, headers });
   }
 
-  // A dead-letter exchange that does not exist discards without a word.
-  #routeDeadLetter(exchange: string, routingKey: string, message: PublishedMessage): boolean {
-    if (exchange !== '' && !this.#exchanges.has(exchange)) return false;
-    return this.publish(exchange, routingKey, message);
+  // A dead-letter exchange that does not exist discards without a word; so does a cycle.
+  #bury(exchange: string, routingKey: string, message: PublishedMessage): boolean {
+    if (!this.#exchanges.has(exchange)) return false;
+    const deaths = message.deaths ?? [];
+    const keys = [routingKey, ...keysIn(message.headers?.['CC'])];
+    const targets = this.#exchanges.targets(exchange, keys, message.headers);
+    const reached =
+      deaths[0]?.reason === 'rejected'
+        ? targets
+        : targets.filter((queue) => !isDeathCycle(deaths, queue));
+    const isCycle = targets.length > 0 && reached.length === 0;
+    return isCycle || this.#deliver(reached, exchange, routingKey, message) === 'confirmed';
   }
 
-  #targets(
+  #deliver(
+    targets: readonly string[],
     exchange: string,
     routingKey: string,
-    headers: Table | undefined,
-    seen: ReadonlySet<string> = new Set(),
-  ): readonly string[] {
-    if (exchange === '') return [routingKey];
-    if (seen.has(exchange)) return [];
-    const { type, bindings } = this.#exchange(exchange);
-    const through = new Set([...seen, exchange]);
-    return bindings
-      .filter((binding) => routes(type, binding, routingKey, headers))
-      .flatMap(({ destination, toExchange }) =>
-        toExchange ? this.#targets(destination, routingKey, headers, through) : [destination],
-      );
+    message: PublishedMessage,
+  ): Confirm {
+    const queues = targets.map((name) => this.#queues.get(name)).filter((one) => one !== undefined);
+    if (queues.length === 0) return 'returned';
+    const taken = queues.map((queue) => queue.push(message, exchange, routingKey));
+    return taken.every(Boolean) ? 'confirmed' : 'refused';
   }
 }
 
-function requireEqual(queue: string, present: QueueDeclaration, wanted: QueueDeclaration): void {
-  const [was, is] = [flat(present), flat(wanted)];
-  for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
-    if (isDeepStrictEqual(was[name], is[name])) continue;
-    throw new ServerError(
-      406,
-      `PRECONDITION_FAILED - inequivalent arg '${name}' for queue '${queue}': received '${String(is[name])}' but current is '${String(was[name])}'`,
-    );
-  }
-}
-
-function flat({ arguments: args, ...options }: QueueDeclaration): Record<string, unknown> {
-  const { durable = true, exclusive = false, autoDelete = false, ...rest } = options;
-  return { durable, exclusive, autoDelete, ...rest, 'x-queue-type': 'classic', ...args };
+function keysIn(header: unknown): string[] {
+  return Array.isArray(header) ? header.filter((key) => typeof key === 'string') : [];
 }

@@ -25,10 +25,15 @@ export function routes(
     case 'direct':
       return binding.key === routingKey;
     case 'topic':
-      return matchesTopic(binding.key.split('.'), routingKey.split('.'));
+      return matchesTopic(wordsOf(binding.key), wordsOf(routingKey));
     case 'headers':
       return matchesHeaders(binding.arguments, headers ?? {});
   }
+}
+
+// The empty key has no words at all, `.` has two empty ones.
+function wordsOf(key: string): readonly string[] {
+  return key === '' ? [] : key.split('.');
 }
 
 /** `*` stands for one word, `#` for any number of them, none included. */

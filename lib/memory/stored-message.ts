@@ -4,19 +4,40 @@ export type MessageProperties = Readonly<Record<string, unknown>>;
 /** A header table; its values are what AMQP's tables can hold. */
 export type Table = Readonly<Record<string, unknown>>;
 
+/** Why a broker moves a message out of a queue. */
+export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
+
+/** How a message comes back: refused, given back untried, or by the loss of its channel. */
+export type ReturnKind = 'requeue' | 'release' | 'lost';
+
+/** One entry of a message's history of dead-lettering, as its header `x-death` shows it. */
+export interface Death {
+  readonly count: number;
+  readonly reason: DeathReason;
+  readonly queue: string;
+  readonly time: { readonly '!': 'timestamp'; readonly value: number };
+  readonly exchange: string;
+  readonly 'routing-keys': readonly string[];
+  readonly 'original-expiration'?: string;
+}
+
 /** What is published: bytes, properties, and headers if there is a table at all. */
 export interface PublishedMessage {
   readonly body: Buffer;
   readonly properties: MessageProperties;
   readonly headers: Table | undefined;
+  /** What the broker itself has done with it; `undefined` where a client publishes. */
+  readonly deaths?: readonly Death[];
 }
 
 /** A message in one queue. */
 export interface StoredMessage extends PublishedMessage {
   readonly exchange: string;
   readonly routingKey: string;
-  /** Its place in the queue; a message that comes back takes it again. */
-  readonly place: number;
+  /** 0 but in a queue with priorities. */
+  readonly priority: number;
+  /** Its place in the queue, given by it; on a classic queue a message that comes back takes it again. */
+  place: number;
   /** On the clock's monotonic scale; `undefined`: never. */
   readonly expiresAt: number | undefined;
   redelivered: boolean;
@@ -24,6 +45,27 @@ export interface StoredMessage extends PublishedMessage {
   deliveryCount: number;
   /** All returns. */
   acquiredCount: number;
+}
+
+/** A message as a queue takes it in; the queue gives it its place. */
+export function storedMessage(
+  message: PublishedMessage,
+  address: Pick<StoredMessage, 'exchange' | 'routingKey'>,
+  { ttl, maxPriority }: { readonly ttl: number; readonly maxPriority: number },
+  now: number,
+): StoredMessage {
+  const { expiration, priority } = message.properties;
+  const lives = Math.min(expiration === undefined ? ttl : Number(expiration), ttl);
+  return {
+    ...message,
+    ...address,
+    priority: Math.min(typeof priority === 'number' ? priority : 0, maxPriority),
+    place: 0,
+    expiresAt: Number.isFinite(lives) ? now + lives : undefined,
+    redelivered: false,
+    deliveryCount: 0,
+    acquiredCount: 0,
+  };
 }
 
 /**

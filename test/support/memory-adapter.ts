@@ -36,9 +36,7 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
         .ready.map((message) => testMessageOf({ ...message, headers: { ...message.headers } }));
     },
     deleteQueue: async (name) => server.deleteQueue(name),
-    loseConnections: async () => {
-      for (const { channel } of connection.consumers) channel?.die();
-    },
+    loseConnections: async () => connection.lose(),
     pass: async (ms) => {
       const target = clock.monotonic() + ms;
       await turn();
