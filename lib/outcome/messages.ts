@@ -1,4 +1,5 @@
 import {
+  backoffText,
   errorText,
   found,
   idText,
@@ -33,7 +34,7 @@ export const messages = {
   unknownOption: (handler: string, option: string): string => {
     const instead: Readonly<Record<string, string>> = {
       errorHandler: 'onError, onPanic and onUndecodable say what a failure means',
-      errorBehavior: "onError: 'drop' is ACK's and NACK's place, 'retry' REQUEUE's",
+      errorBehavior: "onError: 'drop' in the place of NACK, 'skip' of ACK, 'retry' of REQUEUE",
       batchOptions: 'messages come one at a time; prefetch says how many at once',
       assertQueueErrorHandler: 'a refused queue is reported by started and the registry',
       usePersistentReplyTo: '@Subscribe sends no replies; keep @RabbitRPC for these',
@@ -191,7 +192,7 @@ export const messages = {
     const retries =
       retry === undefined
         ? 'no retry declared'
-        : `${retry.attempts} ${retry.attempts === 1 ? 'attempt' : 'attempts'}, backoff ${[1, 2, 3].map((n) => `${told.backoff.delay(n)}ms`).join(', ')}, ... by the ${retry.by}`;
+        : `${retry.attempts} ${retry.attempts === 1 ? 'attempt' : 'attempts'}, backoff ${backoffText(told.backoff)} by the ${retry.by}`;
     const dead =
       deadLetter === undefined
         ? 'no dead-letter queue'

@@ -61,3 +61,12 @@ export function policyText(policy: unknown): string {
   if (typeof policy === 'string') return policy;
   return `${(policy as { readonly kind?: string } | undefined)?.kind}()`;
 }
+
+/** The first delays of a backoff; one of the application's own may throw. */
+export function backoffText(backoff: SubscriptionFacts['backoff']): string {
+  try {
+    return `${[1, 2, 3].map((attempt) => `${backoff.delay(attempt)}ms`).join(', ')}, ...`;
+  } catch {
+    return 'of its own, which throws';
+  }
+}
