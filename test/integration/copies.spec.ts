@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { fixed } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { managed, waitForEmpty } from '../support/forced';
+import { handlerOf } from '../support/handlers';
+import { openProxy } from '../support/proxied';
+import { type Frame, fromClient, fromServer } from '../support/proxy';
+
+/** The frames that decide over a message and its copy, in their order. */
+function orderOf(frames: readonly Frame[], consuming: number): string[] {
+  return frames.flatMap(({ direction, method, connection }) => {
+    const isOriginal = connection === consuming;
+    if (direction === 'client' && method === 'basic.publish') return ['publish'];
+    if (method !== 'basic.ack') return [];
+    if (direction === 'server') return ['confirm'];
+    return [isOriginal ? 'acknowledge' : 'acknowledge on the wrong connection'];
+  });
+}
+
+describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueType) => {
+  const broker = await openBroker();
+
+  it('is published, confirmed, and only then is its original acknowledged', async () => {
+    const queue = unique('order');
+    const proxy = await openProxy();
+    const Handler = handlerOf(
+      { queue, queueType, retry: { attempts: 1 }, deadLetter: `${queue}.dead`, onError: 'retry' },
+      () => {
+        throw new Error('bad one');
+      },
+    );
+    await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    const consuming = proxy.frames.find(fromClient('basic.consume', { queue }))?.connection ?? 0;
+    const confirm = proxy.hold(fromServer('basic.ack'));
+    await broker.send(queue, 1);
+    await confirm.caught(1);
+    await broker.waitForReady(`${queue}.dead`, 1);
+    expect(orderOf(proxy.frames, consuming)).toEqual(['publish', 'confirm']);
+    confirm.release();
+    await proxy.waitFor(fromClient('basic.ack'));
+    expect(orderOf(proxy.frames, consuming)).toEqual(['publish', 'confirm', 'acknowledge']);
+    await waitForEmpty(queue);
+  });
+
+  it.each(['before', 'behind'])(
+    'whose process dies %s the broker has it never costs the message',
+    async (when) => {
+      const queue = unique('crash');
+      const proxy = await openProxy();
+      let runs = 0;
+      const options = { queue, queueType, deadLetter: `${queue}.dead`, retry: { attempts: 5 } };
+      const Handler = handlerOf(options, () => {
+        runs += 1;
+        throw new Error('bad one');
+      });
+      const first = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+      const caught =
+        when === 'before'
+          ? proxy.hold(fromClient('basic.publish'))
+          : proxy.hold(fromServer('basic.ack'));
+      await broker.send(queue, 1);
+      await caught.caught(1);
+      if (when === 'behind') await broker.waitForReady(`${queue}.dead`, 1);
+      // For the broker this is the end of the process: nothing more comes, nothing is acknowledged.
+      proxy.refuse(true);
+      proxy.cutAll();
+      await broker.waitForReady(queue, 1);
+      expect(proxy.count('client', 'basic.ack')).toBe(0);
+      await first.close();
+      await startApp({ providers: [Handler] });
+      await broker.waitForReady(`${queue}.dead`, when === 'before' ? 1 : 2);
+      await waitForEmpty(queue);
+      expect(runs).toBe(2);
+    },
+  );
+
+  it.each(['before', 'behind'])(
+    'that an outage meets %s the broker has it is not sent again: the original comes again',
+    async (when) => {
+      const queue = unique('outage');
+      const proxy = await openProxy();
+      const attempts = 3;
+      const runs = new Map<number, number>();
+      const Handler = handlerOf(
+        {
+          queue,
+          queueType,
+          prefetch: 50,
+          retry: { attempts, backoff: fixed(100) },
+          onError: 'retryAfter',
+        },
+        (id: number, delivery) => {
+          runs.set(id, (runs.get(id) ?? 0) + 1);
+          if (!delivery.isLastAttempt) throw new Error('once more');
+        },
+      );
+      const { settled, settlements } = await startApp({
+        providers: [Handler],
+        rabbit: { uri: proxy.url },
+      });
+      const caught = proxy.hold(
+        when === 'before' ? fromClient('basic.publish') : fromServer('basic.ack'),
+      );
+      for (let id = 1; id <= 50; id += 1) await broker.send(queue, id);
+      await caught.caught(1);
+      await until(() => proxy.count('client', 'basic.publish') === 50);
+      const copies = when === 'before' ? 0 : 50;
+      await until(async () => (await holding(queue)) === 50 + copies);
+      proxy.refuse(true);
+      proxy.cutAll();
+      caught.release();
+      await settled(50);
+      // During the outage nothing is kept to be sent later.
+      expect(settlements.map(({ settlement }) => settlement)).toEqual(Array(50).fill('abandoned'));
+      expect(proxy.count('client', 'basic.publish')).toBe(50);
+      proxy.refuse(false);
+      const ends = (): number =>
+        settlements.filter(
+          ({ settlement, decision }) => settlement === 'sent' && decision.do === 'acknowledge',
+        ).length;
+      await until(() => ends() >= 50 + copies, { timeoutMs: 20_000, what: 'all ends' });
+      await waitForEmpty(queue);
+      expect(ends()).toBe(50 + copies);
+      // One chain of attempts each for the original and for the copy that the broker had.
+      const most = copies === 0 ? attempts + 1 : 2 * attempts;
+      expect(runs.size).toBe(50);
+      for (const count of runs.values()) {
+        expect(count).toBeGreaterThanOrEqual(attempts);
+        expect(count).toBeLessThanOrEqual(most);
+      }
+    },
+  );
+});
+
+/** How many messages the queues hold whose name begins with this, handed out or not. */
+async function holding(prefix: string): Promise<number> {
+  const queues = (await managed().queues()).filter(({ name }) => name.startsWith(prefix));
+  return queues.reduce((sum, one) => sum + one.messages_ready + one.messages_unacknowledged, 0);
+}
