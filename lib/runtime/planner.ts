@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import type { BrokerConnection } from '../broker/connection';
 import { messages } from '../outcome/messages';
 import { joinOptions } from '../subscription/bindings';
-import { faultsOf, normalize } from '../subscription/normalize';
+import { faultsOf } from '../subscription/normalize';
 import type { SubscribeOptions } from '../subscription/options';
 import type { Subscription } from '../subscription/subscription';
 import { controllerFaults } from './enhancers';
@@ -42,15 +42,17 @@ export class Planner {
         const base = effectiveSubscription(this.modules, handler, options, this.terms.defaults);
         const connection = connectionFor(base, connections, faults);
         if (connection === undefined) continue;
-        planned.push(...this.#resolve(handler, base, connection, faults));
+        planned.push(...this.#resolve(handler, options, base, connection, faults));
       }
     }
     return { planned, faults: [...faults, ...conflictsIn(planned)] };
   }
 
-  // What golevelup's connection holds under a handler's name goes over the decorator's options.
+  // What golevelup's connection holds under a handler's name goes over the decorator's options, and what
+  // a test lays over the subscription goes over both.
   #resolve(
     handler: Handler,
+    options: SubscribeOptions,
     base: Subscription,
     connection: BrokerConnection,
     faults: string[],
@@ -66,8 +68,14 @@ export class Planner {
       return [];
     }
     return entries.map((entry) => {
-      const options: SubscribeOptions = { ...base.options, ...entry, name: lookup };
-      const subscription = normalize(handler.label, options, this.terms.defaults);
+      const named: SubscribeOptions = { ...entry, name: lookup };
+      const subscription = effectiveSubscription(
+        this.modules,
+        handler,
+        options,
+        this.terms.defaults,
+        named,
+      );
       faults.push(...faultsOf(subscription), ...routingFaults(subscription, connection));
       return { handler, subscription, connection };
     });

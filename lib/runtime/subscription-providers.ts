@@ -25,9 +25,8 @@ export function subscriptionProviders(): readonly Provider[] {
     for (const [method, list] of methods) {
       const { groups } = joinOptions(`${type.name}.${method}`, list);
       for (const options of groups) {
-        for (const token of tokensOf(type, method, options, groups.length)) {
-          providers.push(...providersOf(token, `${type.name}.${method}`, options));
-        }
+        const tokens = tokensOf(type, method, options, groups.length);
+        providers.push(...providersOf(tokens, `${type.name}.${method}`, options));
       }
     }
   }
@@ -46,42 +45,58 @@ function tokensOf(
   return name ? [...tokens, getSubscriptionToken(type, method as never, name)] : tokens;
 }
 
-function providersOf(token: string, handler: string, options: SubscribeOptions): Provider[] {
+// Whichever of its tokens a test lays something over, who injects it by another one gets the same.
+function providersOf(
+  tokens: readonly string[],
+  handler: string,
+  options: SubscribeOptions,
+): Provider[] {
+  const [first, ...others] = tokens;
+  if (first === undefined) return [];
+  const effective = getEffectiveSubscriptionToken(first);
   return [
-    {
+    ...tokens.map((token) => ({
       provide: token,
       useFactory: ({ defaults }: SettleTerms) => normalize(handler, options, defaults),
       inject: [TERMS],
-    },
+    })),
     {
-      provide: getEffectiveSubscriptionToken(token),
-      useFactory: (value: unknown, { defaults }: SettleTerms) =>
-        laidOver(value, handler, options, defaults),
-      inject: [token, TERMS],
+      provide: effective,
+      useFactory: ({ defaults }: SettleTerms, ...values: unknown[]) =>
+        laidOver(values.find(isLaid) ?? values[0], handler, options, defaults),
+      inject: [TERMS, ...tokens],
     },
+    ...others.map((token) => ({
+      provide: getEffectiveSubscriptionToken(token),
+      useExisting: effective,
+    })),
   ];
 }
 
-/** The subscription of a handler, with what a test has laid over its token or a base class's. */
+/**
+ * The subscription of a handler, with what a test has laid over its token or a base class's.
+ * @param named what the connection holds under the handler's name.
+ */
 export function effectiveSubscription(
   modules: ModuleRef,
   { type, method, label }: Handler,
   options: SubscribeOptions,
   defaults: SubscribeDefaults,
+  named?: SubscribeOptions,
 ): Subscription {
-  const own = normalize(label, options, defaults);
+  const all = { ...options, ...named };
+  const own = normalize(label, all, defaults);
   for (let host: unknown = type; typeof host === 'function'; host = Object.getPrototypeOf(host)) {
     const hostType = host as HandlerClass;
     const list = decoratedClasses().get(hostType)?.get(method);
     if (list === undefined) continue;
     const { groups } = joinOptions(label, list);
     const tokens = tokensOf(hostType, method, options, groups.length);
-    const values = tokens.map((token) => held(modules, token));
-    const laid = values.find((value) => value !== undefined && !isSubscription(value));
-    if (laid !== undefined) return laidOver(laid, label, options, defaults);
+    const laid = tokens.map((token) => held(modules, token)).find(isLaid);
+    if (laid !== undefined) return laidOver(laid, label, all, defaults);
     const [token] = tokens;
     const found = token && held(modules, getEffectiveSubscriptionToken(token));
-    return hostType === type && isSubscription(found) ? found : own;
+    return named === undefined && hostType === type && isSubscription(found) ? found : own;
   }
   return own;
 }
@@ -104,6 +119,10 @@ function laidOver(
   const partial = (value ?? {}) as Partial<SubscribeOptions>;
   const retry = partial.retry && { ...options.retry, ...partial.retry };
   return normalize(handler, { ...options, ...partial, ...(retry && { retry }) }, defaults);
+}
+
+function isLaid(value: unknown): boolean {
+  return value !== undefined && !isSubscription(value);
 }
 
 function isSubscription(value: unknown): value is Subscription {

@@ -88,8 +88,8 @@ describe('the metadata of a subscription', async () => {
           .overrideProvider(getSubscriptionToken(Billing, 'charge'))
           .useValue({ retry: { attempts: 1 } }),
       );
-      const { own, property } = app.get(Reader);
-      for (const subscription of [own, property]) {
+      const { own, named, property } = app.get(Reader);
+      for (const subscription of [own, named, property]) {
         expect(subscription).toMatchObject({ queue, retry: { attempts: 1 }, prefetch: 9 });
       }
       await broker.send(queue, {});
@@ -107,6 +107,7 @@ describe('the metadata of a subscription', async () => {
         .useValue({ prefetch: 2, timeout: '3s' }),
     );
     expect(app.get(Reader).named).toMatchObject({ prefetch: 2, timeout: 3_000 });
+    expect(app.get(Reader).own).toBe(app.get(Reader).named);
     const { subscription } = app.get(SubscriptionRegistry).get(Billing, 'charge');
     expect(subscription).toMatchObject({ prefetch: 2, timeout: 3_000, retry: { attempts: 5 } });
   });
@@ -182,14 +183,22 @@ describe('the metadata of a subscription', async () => {
       @Subscribe({ name: 'orders' })
       handle(): void {}
     }
-    const handlers = { orders: { queue, queueOptions: { durable: true } } };
+    const handlers = { orders: { queue: unique('of-the-connection'), allowNonJsonMessages: true } };
     const app = await boot(
       [Named, Billing],
       (builder) =>
-        builder.overrideProvider(getSubscriptionToken(Named, 'handle')).useValue({ prefetch: 4 }),
+        builder
+          .overrideProvider(getSubscriptionToken(Named, 'handle'))
+          .useValue({ prefetch: 4, queue }),
       { handlers },
     );
     const { subscription } = app.get(SubscriptionRegistry).get(Named, 'handle', 'orders');
-    expect(subscription).toMatchObject({ queue, name: 'orders', prefetch: 4 });
+    expect(subscription).toMatchObject({
+      queue,
+      name: 'orders',
+      prefetch: 4,
+      allowNonJsonMessages: true,
+    });
+    expect(await broker.consumers(queue)).toBe(1);
   });
 });
