@@ -1,213 +1,113 @@
-import { AmqpConnection, RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
-import { Inject, Injectable, Module } from '@nestjs/common';
-import { afterAll, describe, expect, it } from 'vitest';
-import { type Delivery, retryAfter, Subscribe } from '../../lib';
+import { RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
+import { describe, expect, it } from 'vitest';
+import { SettleStartupError } from '../../lib';
 import { startApp } from '../support/app';
-import { Broker, management, openBroker, unique, url } from '../support/broker';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { waitForEmpty } from '../support/forced';
 import { handlerOf } from '../support/handlers';
+import { openProxy } from '../support/proxied';
+import { type AmqpProxy, fromClient } from '../support/proxy';
 
-describe("golevelup's connection", async () => {
+const SILENT = { log: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** A second connection beside that of the application under test. */
+function connectionTo(uri: string, name: string) {
+  return RabbitMQModule.forRoot({
+    uri,
+    name,
+    logger: SILENT as never,
+    connectionManagerOptions: { reconnectTimeInSeconds: 0.3 },
+  });
+}
+
+describe('an application with two connections', async () => {
   const broker = await openBroker();
 
-  it('supplies options under a name, over those of the decorator', async () => {
-    const name = unique('named');
-    const seen: unknown[] = [];
-    @Injectable()
-    class Handler {
-      @Subscribe({ name: 'orders', deadLetter: `${name}.dead`, queue: `${name}.other` })
-      handle(payload: unknown): void {
-        seen.push(payload);
-        throw new Error('failed');
-      }
-    }
-    const app = await startApp({
-      providers: [Handler],
-      rabbit: {
-        exchanges: [{ name, type: 'topic' }],
-        handlers: { orders: { exchange: name, routingKey: 'order.*', queue: name } },
-      },
+  it('consumes, settles and copies each subscription on its own', async () => {
+    const [first, second] = [await openProxy(), await openProxy()];
+    const queues = { first: unique('first'), second: unique('second') };
+    const names = { first: unique('one'), second: unique('two') };
+    const own = (which: 'first' | 'second') =>
+      handlerOf(
+        {
+          queue: queues[which],
+          connection: names[which],
+          retry: { attempts: 2 },
+          deadLetter: `${queues[which]}.dead`,
+          onError: 'retry',
+        },
+        () => {
+          throw new Error('bad one');
+        },
+      );
+    await startApp({
+      providers: [own('first'), own('second')],
+      imports: [connectionTo(second.url, names.second)],
+      rabbit: { uri: first.url, name: names.first },
     });
-    await broker.publish(name, 'order.paid', 1);
-    await broker.waitForReady(`${name}.dead`, 1);
-    expect(seen).toEqual([1]);
-    expect(app.registry.get(Handler, 'handle', 'orders').subscription.queue).toBe(name);
+    await broker.send(queues.second, 1);
+    await broker.waitForReady(`${queues.second}.dead`, 1);
+    await waitForEmpty(queues.second);
+    // The retry and the dead letter went beside the second connection; the first one saw neither.
+    expect(second.count('client', 'basic.publish')).toBe(2);
+    expect(second.frames.filter(fromClient('basic.ack'))).toHaveLength(2);
+    expect(first.count('client', 'basic.publish')).toBe(0);
+    expect(first.count('client', 'basic.ack')).toBe(0);
+    const consumes = (proxy: AmqpProxy, queue: string) =>
+      proxy.frames.filter(fromClient('basic.consume', { queue })).length;
+    expect(consumes(first, queues.first)).toBe(1);
+    expect(consumes(first, queues.second)).toBe(0);
+    expect(consumes(second, queues.first)).toBe(0);
+    expect(consumes(second, queues.second)).toBe(1);
+    // One lost connection is no matter of the other.
+    second.cutAll();
+    await broker.send(queues.second, 2);
+    await broker.waitForReady(`${queues.second}.dead`, 2);
+    await waitForEmpty(queues.second);
+    expect(consumes(second, queues.second)).toBe(2);
+    expect(consumes(first, queues.first)).toBe(1);
+    await broker.send(queues.first, 1);
+    await broker.waitForReady(`${queues.first}.dead`, 1);
+    await waitForEmpty(queues.first);
   });
 
-  it('supplies several under one name: a subscription each', async () => {
-    const name = unique('several');
-    const Handler = handlerOf({ name: 'many' }, () => undefined);
-    const app = await startApp({
+  it('requires to know on which one a subscription consumes', async () => {
+    const proxy = await openProxy();
+    const queue = unique('unsaid');
+    const names = [unique('one'), unique('two')] as const;
+    const Handler = handlerOf({ queue }, () => undefined);
+    const started = startApp({
       providers: [Handler],
-      rabbit: { handlers: { many: [{ queue: `${name}.a` }, { queue: `${name}.b` }] } },
+      imports: [connectionTo(proxy.url, names[1])],
+      rabbit: { uri: proxy.url, name: names[0] },
     });
-    const queues = app.registry.list().map(({ subscription }) => subscription.queue);
-    expect(queues).toEqual([`${name}.a`, `${name}.b`]);
-    await broker.send(`${name}.a`, {});
-    await broker.send(`${name}.b`, {});
-    await app.settled(2);
+    await expect(started).rejects.toBeInstanceOf(SettleStartupError);
+    await expect(started).rejects.toThrow(
+      new RegExp(`connection: expected one of "${names[0]}", "${names[1]}"; found undefined`),
+    );
+    expect(proxy.frames.filter(({ details }) => details.queue === queue)).toEqual([]);
   });
 
-  it('supplies its default handler where a subscription has no name', async () => {
-    const name = unique('default');
-    const Handler = handlerOf({}, () => undefined);
-    const app = await startApp({
-      providers: [Handler],
-      rabbit: { handlers: { usual: { queue: name } }, defaultHandler: 'usual' },
-    });
-    await broker.send(name, {});
-    const [settlement] = await app.settled(1);
-    expect(settlement?.subscription).toMatchObject({ name: 'usual', queue: name });
-  });
-
-  it('without an entry of the name is a startup error', async () => {
-    const Handler = handlerOf({ name: 'missing' }, () => undefined);
-    await expect(
-      startApp({ providers: [Handler], rabbit: { name: 'main', handlers: {} } }),
-    ).rejects.toThrow(
-      /^Handler\.handle: name: expected an entry "missing" in the handlers of connection "main"/,
+  it('refuses the name of a connection that it does not have', async () => {
+    const name = unique('one');
+    const Handler = handlerOf({ queue: unique('absent'), connection: 'absent' }, () => undefined);
+    const started = startApp({ providers: [Handler], rabbit: { name } });
+    await expect(started).rejects.toThrow(
+      new RegExp(`connection: expected one of "${name}"; found 'absent'`),
     );
   });
 
-  it('supplies the prefetch: its own, or that of a channel', async () => {
-    const name = unique('prefetch');
-    const Own = handlerOf({ queue: `${name}.own`, prefetch: 3 }, () => undefined);
-    const Shared = handlerOf({ queue: `${name}.shared` }, () => undefined);
-    const Channel = handlerOf(
-      { queue: `${name}.channel`, queueOptions: { channel: 'slow' } },
-      () => undefined,
-    );
-    const app = await startApp({
-      providers: [
-        Own,
-        ...[Shared, Channel].map((useClass, id) => ({ provide: `${id}`, useClass })),
-      ],
-      rabbit: {
-        prefetchCount: 20,
-        channels: { slow: { prefetchCount: 2 }, usual: { default: true } },
-      },
-    });
-    const prefetchOf = (queue: string) =>
-      app.log.matching(new RegExp(`"${queue}" .*prefetch`))[0]?.match(/prefetch (\d+)/)?.[1];
-    expect(prefetchOf(`${name}.own`)).toBe('3');
-    expect(prefetchOf(`${name}.shared`)).toBe('20');
-    expect(prefetchOf(`${name}.channel`)).toBe('2');
-  });
-
-  it('with registerHandlers: false has its subscriptions skipped', async () => {
-    const queue = unique('skipped');
-    await broker.declare(queue);
-    const Handler = handlerOf({ queue, deadLetter: `${queue}.dead` }, () => undefined);
-    const app = await startApp({ providers: [Handler], rabbit: { registerHandlers: false } });
-    expect(app.registry.get(Handler, 'handle').state).toBe('skipped');
-    expect(await broker.consumers(queue)).toBe(0);
-    expect(await broker.ready(`${queue}.dead`)).toBeUndefined();
-    expect(app.log.matching(/does not consume: .*registerHandlers: false/)).toHaveLength(1);
-    await app.registry.pause(Handler, 'handle');
-    await app.registry.resume(Handler, 'handle');
-    expect(app.registry.get(Handler, 'handle').state).toBe('skipped');
-    await app.close();
-    expect(app.registry.get(Handler, 'handle').state).toBe('skipped');
-  });
-
-  it('missing in the application is a startup error', async () => {
-    const { Test } = await import('@nestjs/testing');
-    const { SettleModule } = await import('../../lib');
-    const Handler = handlerOf({ queue: 'q' }, () => undefined);
-    const module = await Test.createTestingModule({
-      imports: [SettleModule.forRoot()],
+  it('consumes nothing on one whose handlers are switched off', async () => {
+    const queue = unique('off');
+    const proxy = await openProxy();
+    const Handler = handlerOf({ queue }, () => undefined);
+    const { registry } = await startApp({
       providers: [Handler],
-    }).compile();
-    await expect(module.init()).rejects.toThrow(
-      /Handler\.handle: connection: .*Import RabbitMQModule/,
-    );
-  });
-});
-
-describe('several connections', async () => {
-  const vhost = unique('a/ü');
-  const elsewhere = `${url.replace(/\/$/, '')}/${encodeURIComponent(vhost)}`;
-  await management?.addVirtualHost(vhost);
-  const main = await openBroker();
-  const second = await Broker.connect(elsewhere);
-  afterAll(async () => {
-    await second.close();
-    await management?.deleteVirtualHost(vhost);
-  });
-
-  @Module({
-    imports: [RabbitMQModule.forRoot({ name: 'second', uri: elsewhere })],
-    exports: [RabbitMQModule],
-  })
-  class SecondModule {}
-
-  it('have each its own subscriptions, copies, waiting and dead-letter queues', async () => {
-    const queue = unique('twice');
-    const seen: [string, number][] = [];
-    @Injectable()
-    class Handler {
-      @Subscribe({ connection: 'main', queue, retry: { attempts: 2 }, deadLetter: `${queue}.dead` })
-      main(_payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery) {
-        seen.push(['main', delivery.attempt]);
-      }
-
-      @Subscribe({
-        connection: 'second',
-        queue,
-        retry: { attempts: 2 },
-        deadLetter: `${queue}.dead`,
-      })
-      second(_payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery) {
-        seen.push(['second', delivery.attempt]);
-        return retryAfter(50);
-      }
-    }
-    const app = await startApp({
-      providers: [Handler],
-      imports: [SecondModule],
-      rabbit: { name: 'main' },
+      rabbit: { uri: proxy.url, registerHandlers: false },
     });
-    expect(app.registry.list().map(({ state }) => state)).toEqual(['consuming', 'consuming']);
-    await second.send(queue, {});
-    await second.waitForReady(`${queue}.dead`, 1);
-    await main.send(queue, {});
-    await app.settled(3);
-    expect(seen).toEqual([
-      ['second', 1],
-      ['second', 2],
-      ['main', 1],
-    ]);
-    expect(await second.ready(`${queue}.wait.52`)).toBe(0);
-    expect(await main.ready(`${queue}.wait.52`)).toBeUndefined();
-    expect(await main.ready(`${queue}.dead`)).toBe(0);
-  });
-
-  it('need the name of one of them', async () => {
-    const [None, Wrong] = [
-      handlerOf({ queue: 'none' }, () => undefined),
-      handlerOf({ queue: 'wrong', connection: 'third' }, () => undefined),
-    ];
-    const starting = startApp({
-      providers: [None, { provide: 'wrong', useClass: Wrong }],
-      imports: [SecondModule],
-      rabbit: { name: 'main' },
-    });
-    await expect(starting).rejects.toThrow(/expected one of "main", "second"; found undefined/);
-    await expect(starting).rejects.toThrow(/expected one of "main", "second"; found 'third'/);
-  });
-
-  it('of another virtual host can be the only one', async () => {
-    const queue = unique('vhost');
-    @Injectable()
-    class Handler {
-      constructor(@Inject(AmqpConnection) readonly connection: AmqpConnection) {}
-      @Subscribe({ queue, retry: { attempts: 2 }, deadLetter: `${queue}.dead`, onError: 'retry' })
-      handle(): void {
-        throw new Error('failed');
-      }
-    }
-    await startApp({ providers: [Handler], rabbit: { uri: elsewhere } });
-    await second.send(queue, {});
-    await second.waitForReady(`${queue}.dead`, 1);
-    expect(await main.ready(queue)).toBeUndefined();
+    expect(registry.get(Handler, 'handle').state).toBe('skipped');
+    await until(() => proxy.count('client', 'channel.open') > 0);
+    expect(proxy.frames.filter(({ details }) => details.queue === queue)).toEqual([]);
   });
 });
