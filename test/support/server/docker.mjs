@@ -7,7 +7,15 @@ import { advancedSettings, commonSettings, enabledPlugins } from './node-files.m
 import { findFreePorts } from './ports.mjs';
 import { waitUntilReady } from './readiness.mjs';
 
-export const dockerImage = 'rabbitmq:3.13';
+/**
+ * The official image of a release, of the usual one when none is asked for.
+ *
+ * @param {import('./releases.mjs').Release} [release]
+ * @returns {string}
+ */
+export function dockerImageOf(release) {
+  return `rabbitmq:${release ?? '3.13'}`;
+}
 
 const startTimeout = 120_000;
 const pullTimeout = 600_000;

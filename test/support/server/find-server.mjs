@@ -1,76 +1,85 @@
 // @ts-check
-import { dockerAnswers, dockerImage } from './docker.mjs';
+import { dockerAnswers, dockerImageOf } from './docker.mjs';
 import { canInstall, installPackage } from './install.mjs';
-import { findInstalledScripts } from './installed.mjs';
-import { startKeptServer } from './kept-server.mjs';
-import { Management } from './management.mjs';
+import { findInstalledScripts, versionOfScripts } from './installed.mjs';
+import { managementFrom, requireRelease, serverAt, start } from './rabbit-server.mjs';
+import { isOf, releaseNamed } from './releases.mjs';
+import { cacheFolder, unpackRelease } from './unpack.mjs';
 
-/** @typedef {import('./kept-server.mjs').KeptServer} KeptServer */
-/** @typedef {import('./management.mjs').ManagementDescription} ManagementDescription */
+/** @typedef {import('./rabbit-server.mjs').RabbitServer} RabbitServer */
+/** @typedef {import('./rabbit-server.mjs').ServerDescription} ServerDescription */
+/** @typedef {import('./node-files.mjs').Installation} Installation */
+/** @typedef {import('./releases.mjs').Release} Release */
 /** @typedef {(line: string) => void} Log */
 
-/**
- * A server for another process to use; plain JSON.
- *
- * @typedef {object} ServerDescription
- * @property {string} url
- * @property {'environment' | 'private node' | 'docker'} origin
- * @property {string | undefined} [version]
- * @property {ManagementDescription | undefined} [management]
- */
-
-/**
- * @typedef {object} RabbitServer
- * @property {string} url
- * @property {'environment' | 'private node' | 'docker'} origin
- * @property {string | undefined} [version]
- * @property {Management | undefined} [management]
- * @property {() => ServerDescription} describe
- * @property {() => Promise<void>} stop ends and removes the server if it was started here
- */
+export { managementFrom };
 
 const whatToDo =
   'no RabbitMQ server: install rabbitmq-server (Debian, Ubuntu: apt-get install rabbitmq-server; macOS: ' +
   'brew install rabbitmq), or start Docker, or set RABBITMQ_URL to one that runs';
 
-const steps = { findInstalledScripts, dockerAnswers, canInstall, installPackage };
+const steps = {
+  findInstalledScripts,
+  versionOfScripts,
+  dockerAnswers,
+  canInstall,
+  installPackage,
+  unpackRelease,
+};
+
+/** @typedef {typeof steps} Steps */
 
 /**
  * Finds a RabbitMQ server for tests, or starts one: the one that `RABBITMQ_URL` names, a private node of the
  * installed package, a Docker container, or a private node of the package after installing it. Rejects with one
  * line that tells what to install when there is none of these.
  *
- * @param {{ log?: Log }} [options]
- * @param {Partial<typeof steps>} [otherSteps] stand in for what looks at the machine
+ * With a version, `4.3` for example, only a server of that release will do, which on Debian and Ubuntu root can have
+ * unpacked. The version is read from the server: one of another release is ended again, and the call rejects.
+ *
+ * @param {{ log?: Log, version?: string | undefined }} [options] the version is `RABBITMQ_TEST_VERSION` when absent
+ * @param {Partial<Steps>} [otherSteps] stand in for what looks at the machine
  * @returns {Promise<RabbitServer>}
  */
-export async function findServer({ log = () => {} } = {}, otherSteps = {}) {
+export async function findServer(
+  { log = () => {}, version = process.env.RABBITMQ_TEST_VERSION } = {},
+  otherSteps = {},
+) {
   const given = process.env.RABBITMQ_URL;
-  if (given) {
-    return serverAt(given, process.env.RABBITMQ_MANAGEMENT_URL);
-  }
   const look = { ...steps, ...otherSteps };
+  if (!version) {
+    return given ? serverAt(given) : startUsual(look, log);
+  }
+  const release = releaseNamed(version);
+  const server = await (given ? serverAt(given) : startRelease(release, look, log));
+  return requireRelease(server, release);
+}
+
+/**
+ * @param {Steps} look
+ * @param {Log} log
+ * @returns {Promise<RabbitServer>}
+ */
+async function startUsual(look, log) {
   const scripts = look.findInstalledScripts();
   if (scripts !== undefined) {
-    log(`starting a private RabbitMQ node from ${scripts}`);
-    return start({ kind: 'private node', installation: { scripts } });
+    return startPrivateNode({ scripts }, log);
   }
   if (await look.dockerAnswers()) {
-    log(`starting ${dockerImage} in Docker`);
     try {
-      return await start({ kind: 'docker', image: dockerImage });
+      return await startDocker(dockerImageOf(), log);
     } catch (error) {
       if (!look.canInstall()) {
         throw error;
       }
-      log(`Docker did not start it: ${error instanceof Error ? error.message : error}`);
+      log(`Docker did not start it: ${messageOf(error)}`);
     }
   }
   if (!look.canInstall()) {
     throw new Error(whatToDo);
   }
   log('installing the package rabbitmq-server with apt-get');
-  await look.installPackage();
+  await look.installPackage('rabbitmq-server');
   const installed = look.findInstalledScripts();
   if (installed === undefined) {
     throw new Error(
@@ -81,62 +90,63 @@ export async function findServer({ log = () => {} } = {}, otherSteps = {}) {
 }
 
 /**
- * The management of a server that another process found. Undefined when that server has none.
- *
- * @param {ServerDescription} description
- * @returns {Management | undefined}
- */
-export function managementFrom({ management }) {
-  return management === undefined ? undefined : new Management(management);
-}
-
-/**
- * @param {string} url
- * @param {string | undefined} managementUrl
+ * @param {Release} release
+ * @param {Steps} look
+ * @param {Log} log
  * @returns {Promise<RabbitServer>}
  */
-async function serverAt(url, managementUrl) {
-  const management = managementUrl ? { url: withCredentialsOf(url, managementUrl) } : undefined;
-  return makeServer({ url, origin: 'environment', management }, async () => {});
-}
-
-/**
- * @param {KeptServer} kept
- * @returns {Promise<RabbitServer>}
- */
-async function start(kept) {
-  const { url, management, stop } = await startKeptServer(kept);
-  try {
-    return await makeServer({ url, origin: kept.kind, management }, stop);
-  } catch (error) {
-    await stop();
-    throw error;
+async function startRelease(release, look, log) {
+  const scripts = look.findInstalledScripts();
+  if (scripts !== undefined && isOf(look.versionOfScripts(scripts), release)) {
+    return startPrivateNode({ scripts }, log);
   }
+  if (look.canInstall()) {
+    /** @type {Installation | undefined} */
+    let unpacked;
+    try {
+      unpacked = await look.unpackRelease(release, log);
+    } catch (error) {
+      if (!(await look.dockerAnswers())) {
+        throw error;
+      }
+      log(messageOf(error));
+    }
+    if (unpacked !== undefined) {
+      return startPrivateNode(unpacked, log);
+    }
+  } else if (!(await look.dockerAnswers())) {
+    throw new Error(
+      `no RabbitMQ ${release}: start Docker, or be root on Debian or Ubuntu, where it is unpacked into ` +
+        `${cacheFolder()}, or set RABBITMQ_URL to one that runs`,
+    );
+  }
+  return startDocker(dockerImageOf(release), log);
 }
 
 /**
- * @param {ServerDescription} parts all but the version
- * @param {() => Promise<void>} stop
+ * @param {Installation} installation
+ * @param {Log} log
  * @returns {Promise<RabbitServer>}
  */
-async function makeServer(parts, stop) {
-  const management = managementFrom(parts);
-  const description = { ...parts, version: await management?.version() };
-  const { url, origin, version } = description;
-  return { url, origin, version, management, describe: () => description, stop };
+function startPrivateNode(installation, log) {
+  log(`starting a private RabbitMQ node from ${installation.root ?? installation.scripts}`);
+  return start({ kind: 'private node', installation });
 }
 
 /**
- * @param {string} url
- * @param {string} managementUrl
+ * @param {string} image
+ * @param {Log} log
+ * @returns {Promise<RabbitServer>}
+ */
+function startDocker(image, log) {
+  log(`starting ${image} in Docker`);
+  return start({ kind: 'docker', image });
+}
+
+/**
+ * @param {unknown} error
  * @returns {string}
  */
-function withCredentialsOf(url, managementUrl) {
-  const target = new URL(managementUrl);
-  if (target.username === '') {
-    const { username, password } = new URL(url);
-    target.username = username || 'guest';
-    target.password = password || 'guest';
-  }
-  return target.href;
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -5,17 +5,19 @@ import { findExecutable, run } from './commands.mjs';
 const usualPolicyFile = '/usr/sbin/policy-rc.d';
 const forbidden = 101;
 const policyText = `#!/bin/sh
-# Put here while rabbitmq-server is installed for tests; removed afterwards.
+# Put here while a package is installed for tests; removed afterwards.
 exit ${forbidden}
 `;
 
 /** Writes nothing before its end, so that it can go on without a reader. */
 const installation = `
 trap '' HUP INT TERM
+name=$1
+shift
 output=$(mktemp)
 {
   apt-get update -qq &&
-  apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 rabbitmq-server
+  apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 "$name"
 } >"$output" 2>&1
 code=$?
 [ "$code" -eq 0 ] || cat "$output"
@@ -24,7 +26,7 @@ exit "$code"
 `;
 
 /**
- * Whether this machine lets the caller install RabbitMQ: Debian or Ubuntu, as root.
+ * Whether this machine lets the caller install and unpack RabbitMQ: Debian or Ubuntu, as root.
  *
  * @returns {boolean}
  */
@@ -33,20 +35,21 @@ export function canInstall() {
 }
 
 /**
- * Installs the package `rabbitmq-server` with apt-get. The package does not start a node of its own: while it is
+ * Installs a package with apt-get. That of the server does not start a node of its own: while it is
  * installed a `policy-rc.d` forbids it. One that is there already is used as it is, and has to forbid it. An
  * installation that has begun is finished, and its policy removed, also when this process ends before.
  *
+ * @param {string} name
  * @param {string} [policyFile]
  * @returns {Promise<void>}
  */
-export async function installPackage(policyFile = usualPolicyFile) {
+export async function installPackage(name, policyFile = usualPolicyFile) {
   const toRemove = (await forbidServiceStarts(policyFile)) ? [policyFile] : [];
-  await run(['sh', '-c', installation, 'install', ...toRemove], {
+  await run(['sh', '-c', installation, 'install', name, ...toRemove], {
     environment: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     timeout: 900_000,
     detached: true,
-    name: 'apt-get install rabbitmq-server',
+    name: `apt-get install ${name}`,
   });
 }
 
@@ -99,7 +102,7 @@ async function requireForbiddingPolicy(policyFile) {
   const script = `"$0" rabbitmq-server start >/dev/null 2>&1; echo $?`;
   const answer = (await run(['sh', '-c', script, policyFile])).trim();
   if (answer !== String(forbidden)) {
-    throw new Error(`${policyFile} lets packages start services; install rabbitmq-server by hand`);
+    throw new Error(`${policyFile} lets packages start services; install by hand what is missing`);
   }
 }
 

@@ -25,6 +25,18 @@ export function findInstalledScripts() {
 }
 
 /**
+ * The version of the RabbitMQ that these scripts belong to, told by the name of the broker among its plugins.
+ *
+ * @param {string} scripts
+ * @returns {string | undefined}
+ */
+export function versionOfScripts(scripts) {
+  const plugins = join(dirname(scripts), 'plugins');
+  const names = existsSync(plugins) ? readdirSync(plugins) : [];
+  return names.map((name) => name.match(/^rabbit-(\d+\.\d+\.\d+)/)?.[1]).find(Boolean);
+}
+
+/**
  * @param {string} folder
  * @returns {string[]}
  */

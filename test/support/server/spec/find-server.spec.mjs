@@ -150,7 +150,7 @@ describe('an installation', () => {
   it('has a policy against starting services as long as it runs', async () => {
     const policy = join(folder, 'policy-rc.d');
     putCommand('apt-get', `"${policy}" rabbitmq-server start; echo "$1 $?" >>"${folder}/calls"`);
-    await installPackage(policy);
+    await installPackage('rabbitmq-server', policy);
     expect(dockerCalls()).toEqual(['update 101', 'install 101']);
     expect(existsSync(policy)).toBe(false);
   });
@@ -159,20 +159,24 @@ describe('an installation', () => {
     const policy = join(folder, 'policy-rc.d');
     putCommand('policy-rc.d', 'exit 101');
     putCommand('apt-get', 'exit 0');
-    await installPackage(policy);
+    await installPackage('rabbitmq-server', policy);
     expect(existsSync(policy)).toBe(true);
   });
 
   it('does not begin where the machine would start services', async () => {
     putCommand('policy-rc.d', 'exit 0');
     putCommand('apt-get', 'echo called >&2; exit 1');
-    await expect(installPackage(join(folder, 'policy-rc.d'))).rejects.toThrow('start services');
+    await expect(installPackage('rabbitmq-server', join(folder, 'policy-rc.d'))).rejects.toThrow(
+      'start services',
+    );
   });
 
   it('that fails gives the words of apt-get and removes the policy', async () => {
     const policy = join(folder, 'policy-rc.d');
     putCommand('apt-get', 'echo "E: no such package"; exit 100');
-    await expect(installPackage(policy)).rejects.toThrow('code 100\nE: no such package');
+    await expect(installPackage('rabbitmq-server', policy)).rejects.toThrow(
+      'code 100\nE: no such package',
+    );
     expect(existsSync(policy)).toBe(false);
     expect(filesLeft()).toEqual([]);
   });
