@@ -1,20 +1,27 @@
-import { type DeathPlace, deadLettered } from './dead-lettering';
+import type { ServerVersion } from '../broker/queue-declarations';
+import type { Clock, Timer } from '../clock';
+import { deadLettered } from './dead-lettering';
 import type { QueueRules } from './queue-rules';
 import type { DeathReason, PublishedMessage, StoredMessage } from './stored-message';
 
+/** How long a dead letter that nobody takes waits until it is tried again, in ms. */
+const RETRY_INTERVAL = 180_000;
+
 /** What the way out of a queue needs of its server. */
 export interface DeadLetterSurroundings {
+  readonly clock: Clock;
+  readonly version: ServerVersion;
   /** Publishes a dead letter; says whether every queue that it goes to took it, and one did. */
   bury(exchange: string, routingKey: string, message: PublishedMessage): boolean;
-  /** Where and when a message dies now. */
-  place(): Pick<DeathPlace, 'queue' | 'now' | 'version'>;
 }
 
 /** The way out of one queue: its dead-letter route, and what waits until the route leads somewhere. */
 export class DeadLetters {
   #parked: [StoredMessage, DeathReason][] = [];
+  #retry: Timer | undefined;
 
   constructor(
+    private readonly queue: string,
     private readonly rules: QueueRules,
     private readonly surroundings: DeadLetterSurroundings,
   ) {}
@@ -23,20 +30,29 @@ export class DeadLetters {
   take(message: StoredMessage, reason: DeathReason): void {
     const { deadLetterExchange, deadLetterRoutingKey, keepsDeadLetters } = this.rules;
     if (deadLetterExchange === undefined) return;
-    const place = { ...this.surroundings.place(), reason, routingKey: deadLetterRoutingKey };
+    const { clock, version, bury } = this.surroundings;
     const key = deadLetterRoutingKey ?? message.routingKey;
-    const isTaken = this.surroundings.bury(deadLetterExchange, key, deadLettered(message, place));
-    if (!isTaken && keepsDeadLetters) this.#parked.push([message, reason]);
-  }
-
-  /** Tries again to move what had nowhere to go. */
-  retry(): void {
-    const parked = this.#parked;
-    this.#parked = [];
-    for (const [message, reason] of parked) this.take(message, reason);
+    const moved = deadLettered(message, {
+      queue: this.queue,
+      reason,
+      now: clock.now(),
+      version,
+      routingKey: deadLetterRoutingKey,
+    });
+    if (bury(deadLetterExchange, key, moved) || !keepsDeadLetters) return;
+    this.#parked.push([message, reason]);
+    this.#retry ??= clock.after(RETRY_INTERVAL, () => this.#tryAgain());
   }
 
   clear(): void {
     this.#parked = [];
+    this.#retry?.cancel();
+  }
+
+  #tryAgain(): void {
+    this.#retry = undefined;
+    const parked = this.#parked;
+    this.#parked = [];
+    for (const [message, reason] of parked) this.take(message, reason);
   }
 }

@@ -25,6 +25,7 @@ import {
   ensureMemoryDeadLetterQueue,
   type MemoryClient,
 } from './memory-topology';
+import { ServerError } from './server-error';
 
 const REOPENING_PAUSE = 100;
 
@@ -102,8 +103,11 @@ export class MemoryConsumer implements BrokerConsumer {
     try {
       this.#queue = declareMemoryTopology(client, subscription, log);
     } catch (error) {
-      log.error('consume', messages.cannotConsume(subscription.queue, error, true));
-      listener.refused(error as Error);
+      // What another connection holds for itself is taken, not refused: it may be free later.
+      const isRefused = !(error instanceof ServerError && error.code === 405);
+      log.error('consume', messages.cannotConsume(subscription.queue, error, isRefused));
+      if (isRefused) listener.refused(error as Error);
+      else listener.reconnecting(error as Error);
       void this.#reopen();
       return;
     }

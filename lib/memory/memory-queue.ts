@@ -1,5 +1,5 @@
-import { isAtLeast, type ServerVersion } from '../broker/queue-declarations';
-import type { Clock, Timer } from '../clock';
+import { isAtLeast } from '../broker/queue-declarations';
+import type { Timer } from '../clock';
 import { type DeadLetterSurroundings, DeadLetters } from './dead-letters';
 import { type QueueConsumer, QueueConsumers } from './queue-consumers';
 import { type QueueRules, rulesOf } from './queue-rules';
@@ -15,10 +15,7 @@ import {
 } from './stored-message';
 
 /** What a queue needs of its server. */
-export interface QueueSurroundings {
-  readonly clock: Clock;
-  readonly version: ServerVersion;
-  readonly bury: DeadLetterSurroundings['bury'];
+export interface QueueSurroundings extends DeadLetterSurroundings {
   /** The queue is to be deleted: its last consumer has gone, or it has expired. */
   unused(): void;
 }
@@ -44,10 +41,8 @@ export class MemoryQueue {
     readonly terms: QueueTerms,
     private readonly surroundings: QueueSurroundings,
   ) {
-    const { version, clock, bury } = surroundings;
-    this.#rules = rulesOf(terms, version);
-    const place = () => ({ queue: name, now: clock.now(), version });
-    this.#deadLetters = new DeadLetters(this.#rules, { bury, place });
+    this.#rules = rulesOf(terms, surroundings.version);
+    this.#deadLetters = new DeadLetters(name, this.#rules, surroundings);
     this.used();
   }
 
@@ -140,11 +135,6 @@ export class MemoryQueue {
     if (isQuorum && message.deliveryCount > limit) this.#die(message, 'delivery_limit');
     else this.#giveBack(message, kind);
     this.#moved();
-  }
-
-  /** Tries again to move what had nowhere to go. */
-  retryParked(): void {
-    this.#deadLetters.retry();
   }
 
   /** Ends the queue with what it holds, which no dead-letter route takes; its consumers are told. */

@@ -75,7 +75,6 @@ export class MemoryServer {
     };
     this.#queues.set(queue, new MemoryQueue(queue, terms, surroundings));
     if (terms.exclusive) this.#owners.set(queue, owner);
-    this.#retryParked();
     return queue;
   }
 
@@ -120,7 +119,6 @@ export class MemoryServer {
     if (!this.hasQueue(queue)) throw noQueue(queue, 'QueueBind');
     this.#requireAccess(queue, owner, 'QueueBind');
     this.#exchanges.bind(exchange, { destination: queue, toExchange: false, key, arguments: args });
-    this.#retryParked();
   }
 
   /** @throws ServerError where there is no such exchange. */
@@ -173,10 +171,6 @@ export class MemoryServer {
 
   #requireAccess(name: string, owner: unknown, method: RefusedMethod): void {
     if (this.#owners.has(name) && this.#owners.get(name) !== owner) throw locked(name, method);
-  }
-
-  #retryParked(): void {
-    for (const queue of this.queues) queue.retryParked();
   }
 
   #route(exchange: string, routingKey: string, message: PublishedMessage): Confirm {

@@ -25,7 +25,7 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
     countsReleases: version[0] < 4 || (version[0] === 4 && version[1] < 3),
     declareExchange: async (name, type) => server.declareExchange(name, type),
     declareQueue: async (name, args) => void server.declareQueue(name, { arguments: args }),
-    bind: async (queue, exchange, key) => server.bind(queue, exchange, key),
+    bind: async (queue, exchange, key, args) => server.bind(queue, exchange, key, args),
     publish: async (exchange, key, body, properties) => {
       server.publish(exchange, key, { body, ...propertiesOf(properties) });
     },

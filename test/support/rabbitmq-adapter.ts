@@ -22,7 +22,7 @@ export async function rabbitAdapter(): Promise<ConformanceAdapter> {
     countsReleases: major < 4 || (major === 4 && minor < 3),
     declareExchange: (name, type) => broker.exchange(name, type),
     declareQueue: (name, args) => broker.declare(name, { arguments: args }),
-    bind: (queue, exchange, key) => broker.bind(queue, exchange, key),
+    bind: (queue, exchange, key, args) => broker.bind(queue, exchange, key, args),
     publish: (exchange, key, body, properties) => broker.publish(exchange, key, body, properties),
     messages: (queue) => peek(broker, queue),
     deleteQueue: (queue) => broker.delete(queue),

@@ -14,7 +14,12 @@ export interface ConformanceAdapter {
   declareExchange(name: string, type: 'direct' | 'topic' | 'fanout' | 'headers'): Promise<void>;
   /** Declares a durable queue with these arguments. */
   declareQueue(name: string, args: Readonly<Record<string, unknown>>): Promise<void>;
-  bind(queue: string, exchange: string, routingKey: string): Promise<void>;
+  bind(
+    queue: string,
+    exchange: string,
+    routingKey: string,
+    args?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
   publish(
     exchange: string,
     routingKey: string,

@@ -44,6 +44,8 @@ export class ConsumerUnderTest {
   readonly #deliveries: BrokerDelivery[] = [];
   /** What the listener was told, in order. */
   readonly told: string[] = [];
+  /** Why it was not consuming, in order. */
+  readonly reasons: Error[] = [];
   delivered = 0;
 
   constructor(
@@ -64,8 +66,8 @@ export class ConsumerUnderTest {
       },
       channelLost: () => this.told.push('channelLost'),
       consuming: () => this.told.push('consuming'),
-      reconnecting: () => this.told.push('reconnecting'),
-      refused: () => this.told.push('refused'),
+      reconnecting: (reason) => this.#hear('reconnecting', reason),
+      refused: (reason) => this.#hear('refused', reason),
     });
   }
 
@@ -81,6 +83,13 @@ export class ConsumerUnderTest {
   /** The next delivery that has not been taken yet. */
   next(): Promise<BrokerDelivery> {
     return poll(this.adapter, 'a delivery', () => this.#deliveries.shift());
+  }
+
+  /** The next deliveries that have not been taken yet. */
+  async nextOnes(count: number): Promise<BrokerDelivery[]> {
+    const deliveries: BrokerDelivery[] = [];
+    while (deliveries.length < count) deliveries.push(await this.next());
+    return deliveries;
   }
 
   /** Waits until the listener was told something so many times. */
@@ -100,6 +109,11 @@ export class ConsumerUnderTest {
     return new DeliveryRecord(this.subscription, message, queue, this.attempt(delivery));
   }
 
+  #hear(event: string, reason: Error): void {
+    this.reasons.push(reason);
+    this.told.push(event);
+  }
+
   async close(): Promise<void> {
     await this.#consumer.close(5_000);
     await this.#broker.close(5_000);
@@ -109,6 +123,11 @@ export class ConsumerUnderTest {
 /** Settles, and resolves with whether the frame was written. */
 export function settle(delivery: BrokerDelivery, frame: Frame): Promise<boolean> {
   return new Promise((resolve) => delivery.settle(frame, resolve));
+}
+
+/** The body of a delivery as a text. */
+export function textOf({ message }: BrokerDelivery): string {
+  return message.content.toString();
 }
 
 /** Publishes one message to a queue. */

@@ -1,5 +1,10 @@
 import type { ConformanceScenario } from './adapter';
 import { copyingScenarios } from './copying';
+import { carbonScenarios, deadLetteringScenarios, limitScenarios } from './dead-lettering';
+import { fieldScenarios } from './fields';
+import { orderingScenarios } from './ordering';
+import { refusingScenarios } from './refusing';
+import { routingScenarios } from './routing';
 import { settlingScenarios } from './settling';
 import { topologyScenarios } from './topology';
 
@@ -12,4 +17,11 @@ export const conformanceScenarios: readonly ConformanceScenario[] = [
   ...settlingScenarios,
   ...copyingScenarios,
   ...topologyScenarios,
+  ...refusingScenarios,
+  ...routingScenarios,
+  ...orderingScenarios,
+  ...deadLetteringScenarios,
+  ...limitScenarios,
+  ...carbonScenarios,
+  ...fieldScenarios,
 ];
