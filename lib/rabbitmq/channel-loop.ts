@@ -114,7 +114,7 @@ export class ChannelLoop implements BrokerConsumer {
 
   // One channel, from its opening to its end.
   async #serve(raw: RawConnection): Promise<void> {
-    const { subscription, listener, log, clock } = this.parts;
+    const { subscription, listener, connection, log, clock } = this.parts;
     let channel: ConsumerChannel | undefined;
     try {
       this.#queue = await declareTopology(raw, subscription, log);
@@ -133,7 +133,7 @@ export class ChannelLoop implements BrokerConsumer {
       return;
     }
     this.#firstAttempt();
-    const reason = await channel.ended;
+    const reason = connection.reasonOf(raw, await channel.ended);
     if (this.#closing.signal.aborted) return;
     log.error('channel', messages.channelLost(this.#queue, reason));
     listener.channelLost(reason);

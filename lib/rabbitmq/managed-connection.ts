@@ -9,11 +9,16 @@ const SETUP_LIMIT = 10_000;
 /** golevelup's connection, as the adapter needs it: the present amqplib connection, or the next one. */
 export class ManagedConnection {
   #setUp: Promise<void> | undefined;
+  #lostBy: Error | undefined;
 
   constructor(
     private readonly connection: AmqpConnection,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.#manager.on('disconnect', ({ err }: { err?: Error }) => {
+      this.#lostBy = err;
+    });
+  }
 
   get #manager(): ConnectionManager {
     return this.connection.managedConnection;
@@ -22,6 +27,14 @@ export class ManagedConnection {
   /** The connection, if it is up. */
   get current(): RawConnection | undefined {
     return this.#manager.isConnected() ? this.#manager.connection : undefined;
+  }
+
+  /**
+   * Why a channel has ended: with its connection, which alone knows why, or by itself.
+   * @param reason what the channel says.
+   */
+  reasonOf(raw: RawConnection, reason: Error): Error {
+    return this.current === raw ? reason : (this.#lostBy ?? reason);
   }
 
   /**

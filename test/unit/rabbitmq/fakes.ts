@@ -140,4 +140,10 @@ class FakeManager extends EventEmitter {
     this.emit('connect');
     return connection;
   }
+
+  /** Loses the connection, and says why. */
+  loses(err: Error | undefined): void {
+    this.connection = undefined;
+    this.emit('disconnect', { err });
+  }
 }

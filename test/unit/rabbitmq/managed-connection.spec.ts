@@ -102,6 +102,28 @@ describe('ready', () => {
   });
 });
 
+describe('the reason of a lost channel', () => {
+  it('is what the channel says while the connection is up', () => {
+    const raw = golevelup.managedConnection.connects();
+    const reason = new Error('406');
+    expect(connection.reasonOf(raw.asRaw, reason)).toBe(reason);
+  });
+
+  it('is what ended the connection where that has gone', () => {
+    const raw = golevelup.managedConnection.connects();
+    const err = new Error('Heartbeat timeout');
+    golevelup.managedConnection.loses(err);
+    expect(connection.reasonOf(raw.asRaw, new Error('closed'))).toBe(err);
+  });
+
+  it('is what the channel says where nobody knows why the connection went', () => {
+    const raw = golevelup.managedConnection.connects();
+    golevelup.managedConnection.loses(undefined);
+    const reason = new Error('closed');
+    expect(connection.reasonOf(raw.asRaw, reason)).toBe(reason);
+  });
+});
+
 describe('the version of the server', () => {
   const versionOf = (serverProperties: unknown) =>
     serverVersionOf({ connection: { serverProperties } } as unknown as RawConnection);
