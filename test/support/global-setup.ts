@@ -7,8 +7,16 @@ declare module 'vitest' {
   }
 }
 
-/** Finds or starts the RabbitMQ server of a test run, and ends it when the run is over. */
+/**
+ * Finds or starts the RabbitMQ server of a test run, and ends it when the run is over. A server that
+ * `RABBITMQ_TEST_SERVER` describes belongs to the process that started the run.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const lent = process.env['RABBITMQ_TEST_SERVER'];
+  if (lent) {
+    project.provide('rabbitmq', JSON.parse(lent));
+    return async () => {};
+  }
   const server = await findServer({ log: (line) => process.stderr.write(`${line}\n`) });
   project.provide('rabbitmq', server.describe());
   return () => server.stop();
