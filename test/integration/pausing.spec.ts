@@ -5,7 +5,11 @@ import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { Gate, until } from '../support/eventually';
 import { openProxy } from '../support/proxied';
-import { fromClient } from '../support/proxy';
+import { type AmqpProxy, fromClient } from '../support/proxy';
+
+function consumesOf(proxy: AmqpProxy, queue: string): number {
+  return proxy.frames.filter(fromClient('basic.consume', { queue })).length;
+}
 
 describe('pause()', async () => {
   const broker = await openBroker();
@@ -40,10 +44,7 @@ describe('pause()', async () => {
       expect(registry.get(Handler, 'handle').state).toBe('paused');
     }
     // The channel of the paused one is there as well: it would consume by now if it was to.
-    const consumes = proxy.frames.filter(
-      ({ method, details }) => method === 'basic.consume' && details.queue === queue,
-    );
-    expect(consumes).toHaveLength(1);
+    expect(consumesOf(proxy, queue)).toBe(1);
     expect(await broker.consumers(queue)).toBe(0);
     expect(await broker.ready(queue)).toBe(2);
     expect(handled).toEqual([]);
@@ -97,6 +98,7 @@ describe('pause()', async () => {
 
   it('ends with close(): resume() starts nothing in a service that stops', async () => {
     const [queue, busy] = [unique('paused'), unique('busy')];
+    const proxy = await openProxy();
     const finish = new Gate();
     const begun: string[] = [];
 
@@ -113,17 +115,17 @@ describe('pause()', async () => {
         await finish.promise;
       }
     }
-    const { app, registry } = await startApp({ providers: [Handler] });
+    const { app, registry } = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     await registry.pause(Handler, 'paused');
     await broker.send(queue, 1);
     await broker.send(busy, 1);
     await until(() => begun.length === 1);
     const closed = app.close();
-    await registry.resume(Handler, 'paused');
     await until(async () => (await broker.consumers(busy)) === 0);
-    expect(await broker.consumers(queue)).toBe(0);
+    await registry.resume(Handler, 'paused');
     finish.open();
     await closed;
+    expect(consumesOf(proxy, queue)).toBe(1);
     expect(begun).toEqual(['busy']);
     expect(await broker.ready(queue)).toBe(1);
   });

@@ -1,8 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { describe, expect, it } from 'vitest';
-import { SettleStartupError, StoppingError, Subscribe } from '../../lib';
+import {
+  SettleModule,
+  SettleStartupError,
+  StoppingError,
+  Subscribe,
+  SubscriptionRegistry,
+} from '../../lib';
 import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, unique, url } from '../support/broker';
 import { until } from '../support/eventually';
 import { openProxy } from '../support/proxied';
 import { fromServer } from '../support/proxy';
@@ -121,6 +129,15 @@ describe('the start', async () => {
     expect(rejections).toEqual([]);
     await expect(app.registry.started).rejects.toBeInstanceOf(StoppingError);
     expect(app.registry.list().map(({ state }) => state)).toEqual(['stopped']);
+  });
+
+  it('rejects started with a StoppingError where the application closes without a start', async () => {
+    @Module({ imports: [RabbitMQModule.forRoot({ uri: url }), SettleModule.forRoot()] })
+    class AppModule {}
+    const app = await NestFactory.create(AppModule, { logger: false });
+    const { started } = app.get(SubscriptionRegistry);
+    await app.close();
+    await expect(started).rejects.toBeInstanceOf(StoppingError);
   });
 
   it('rejects started with a SettleStartupError where the broker refuses a subscription', async () => {

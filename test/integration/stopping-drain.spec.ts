@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import { ack, type Delivery, SettlementEvents, StoppingError, Subscribe } from '../../lib';
@@ -53,7 +54,6 @@ describe('close()', async () => {
     const queue = unique('begun');
     const order: string[] = [];
     const finish = new Gate();
-    const afterWork = new Gate();
 
     @Injectable()
     class Handler {
@@ -63,7 +63,7 @@ describe('close()', async () => {
         await finish.promise;
         return ack().andAfter(async ({ settlement }) => {
           order.push(`after ${settlement}`);
-          await afterWork.promise;
+          await sleep(300);
           order.push('after work');
         });
       }
@@ -82,10 +82,6 @@ describe('close()', async () => {
     await until(() => order.includes('begun'));
     const closed = app.close().then(() => order.push('closed'));
     finish.open();
-    await until(() => order.includes('after sent'));
-    expect(order).not.toContain('stream completed');
-    expect(order).not.toContain('closed');
-    afterWork.open();
     await Promise.all([closed, completed]);
     expect(order).toEqual([
       'begun',
