@@ -7,7 +7,7 @@ interface Call {
 
 /**
  * A clock that stands still until it is moved. Later turns of the event loop are the real ones: only time
- * is virtual.
+ * is virtual. A call that is due at once is made in the next turn, moved or not.
  */
 export class VirtualClock implements Clock {
   #calls: Call[] = [];
@@ -25,6 +25,7 @@ export class VirtualClock implements Clock {
   after(ms: number, work: () => void): Timer {
     const call: Call = { at: this.#now + Math.max(0, ms), work };
     this.#calls.push(call);
+    if (ms <= 0) systemClock.nextTurn(() => this.moveTo(this.#now));
     return {
       cancel: () => {
         this.#calls = this.#calls.filter((one) => one !== call);

@@ -221,7 +221,9 @@ export const messages = {
   testUrlMissing:
     "SettleTest: url: expected the URL of a server with broker: 'rabbitmq'; found none",
   neverIdle: (inFlight: number): string =>
-    `Not idle after 5 s: ${inFlight} in flight. Does a handler wait for time to pass? advance() moves it`,
+    `Not idle after 4 s: ${inFlight} in flight. Does a handler wait for time to pass? advance() moves it`,
+  closedBeforeSettled: (handler: string): string =>
+    `${handler}: the application has stopped; what was to be delivered is not settled`,
   noQueueToDeliverTo: (handler: string): string =>
     `${handler}: its queue is named by the server; publish to an exchange instead`,
 };

@@ -1,7 +1,7 @@
 import { AmqpConnection, type RabbitMQConfig } from '@golevelup/nestjs-rabbitmq';
 import type { QueueDeclaration } from '../broker/queue-declarations';
+import type { ExchangeTerms } from '../memory/exchanges';
 import type { MemoryServer } from '../memory/memory-server';
-import type { ExchangeType } from '../memory/routing';
 import { messages } from '../outcome/messages';
 
 type PublishOptions = Parameters<AmqpConnection['publish']>[3];
@@ -23,20 +23,44 @@ export class MemoryAmqpConnection extends AmqpConnection {
     // There is nothing to connect to.
   }
 
+  override async close(): Promise<void> {
+    // There is nothing to disconnect from.
+  }
+
   override get connected(): boolean {
     return true;
   }
 
+  override get connection(): never {
+    return notInMemory('connection');
+  }
+
+  override get channel(): never {
+    return notInMemory('channel');
+  }
+
   override get managedConnection(): never {
-    throw new Error(messages.notInMemory('managedConnection'));
+    return notInMemory('managedConnection');
   }
 
   override get managedChannel(): never {
-    throw new Error(messages.notInMemory('managedChannel'));
+    return notInMemory('managedChannel');
   }
 
-  override request<T>(): Promise<T> {
-    return Promise.reject(new Error(messages.notInMemory('request()')));
+  override async request(): Promise<never> {
+    return notInMemory('request()');
+  }
+
+  override async createSubscriber(): Promise<never> {
+    return notInMemory('createSubscriber()');
+  }
+
+  override async createBatchSubscriber(): Promise<never> {
+    return notInMemory('createBatchSubscriber()');
+  }
+
+  override async createRpc(): Promise<never> {
+    return notInMemory('createRpc()');
   }
 
   /** Publishes to the server in memory. Rejects where there is no such exchange. */
@@ -54,22 +78,28 @@ export class MemoryAmqpConnection extends AmqpConnection {
     return true;
   }
 
+  // What the connection only checks, another service has declared: here nobody else does.
   #declare(): void {
     const { exchanges, exchangeBindings, queues, defaultExchangeType } = this.configuration;
-    for (const { name, type } of exchanges) {
-      this.server.declareExchange(name, (type ?? defaultExchangeType) as ExchangeType);
+    for (const { name, type, options } of exchanges) {
+      const terms = { ...options, type: type ?? defaultExchangeType } as ExchangeTerms;
+      this.server.declareExchange(name, terms);
     }
     for (const { destination, source, pattern, args } of exchangeBindings) {
       this.server.bindExchange(destination, source, pattern, args);
     }
     for (const { name, options, exchange, routingKey = '', bindQueueArguments } of queues) {
       const declaration = { ...options, arguments: { ...options?.arguments } };
-      this.server.declareQueue(name, declaration as QueueDeclaration);
+      this.server.declareQueue(name, declaration as QueueDeclaration, this);
       for (const key of exchange === undefined ? [] : [routingKey].flat()) {
-        this.server.bind(name, exchange ?? '', key, bindQueueArguments);
+        this.server.bind(name, exchange ?? '', key, bindQueueArguments, this);
       }
     }
   }
+}
+
+function notInMemory(what: string): never {
+  throw new Error(messages.notInMemory(what));
 }
 
 function bytesOf(message: unknown, serialize: (value: unknown) => Buffer): Buffer {
@@ -83,10 +113,14 @@ export function propertiesOf(options: Readonly<Record<string, unknown>>): {
   readonly headers: Readonly<Record<string, unknown>>;
 } {
   const { headers, CC, BCC, persistent, mandatory: _mandatory, ...rest } = options;
-  const mode = persistent === undefined ? rest['deliveryMode'] : persistent ? 2 : 1;
-  const { deliveryMode: _deliveryMode, ...properties } = rest;
+  const { deliveryMode, expiration, ...properties } = rest;
+  const mode = persistent === undefined ? deliveryMode : persistent ? 2 : 1;
   return {
-    properties: { ...properties, ...(mode !== undefined && { deliveryMode: mode }) },
+    properties: {
+      ...properties,
+      ...(mode !== undefined && { deliveryMode: mode }),
+      ...(expiration !== undefined && { expiration: String(expiration) }),
+    },
     headers: {
       ...(headers as object | undefined),
       ...(CC !== undefined && { CC: [CC].flat().map(String) }),

@@ -8,7 +8,7 @@ import { DiscoveryService } from '@nestjs/core';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import type { BrokerConnection } from '../broker/connection';
 import type { ServerVersion } from '../broker/queue-declarations';
-import { type Clock, systemClock } from '../clock';
+import { type Clock, pause, systemClock } from '../clock';
 import { MemoryConnection } from '../memory/memory-connection';
 import type { MemoryConsumer } from '../memory/memory-consumer';
 import { MemoryServer } from '../memory/memory-server';
@@ -16,16 +16,20 @@ import { VirtualClock } from '../memory/virtual-clock';
 import { GolevelupConnection, isAmqpConnection } from '../rabbitmq/golevelup';
 import { CLOCK, CONNECTIONS } from '../runtime/tokens';
 import { MemoryAmqpConnection, propertiesOf } from './memory-amqp-connection';
-import type { TestBroker } from './test-broker';
+import type { ExistingTopology, TestBroker } from './test-broker';
 import { type TestProperties, type TestQueue, testMessageOf } from './test-settlement';
 
 /** How long a close waits in real time before the virtual time is moved to its limits, in ms. */
-const CLOSING_GRACE = 200;
+const CLOSING_GRACE = 300;
+/** How often it looks again where nothing waits for time to pass, in ms. */
+const CLOSING_STEP = 10;
 
 /** The server in memory, on a clock that a test moves, or on the real one. */
 export class MemoryTestBroker implements TestBroker {
   readonly server: MemoryServer;
   readonly #clock: Clock;
+  /** The connections that the application injects, by name. */
+  readonly #injected = new Map<string, MemoryAmqpConnection>();
   readonly #connections = new Map<AmqpConnection, MemoryConnection>();
 
   constructor(clock: 'virtual' | 'real', version: ServerVersion) {
@@ -53,6 +57,15 @@ export class MemoryTestBroker implements TestBroker {
         factory: (discovery: DiscoveryService) => () => this.#find(discovery),
         inject: [DiscoveryService],
       });
+  }
+
+  async declare({ exchanges = [], queues = [] }: ExistingTopology): Promise<void> {
+    const { server } = this;
+    for (const { name, type } of exchanges) server.declareExchange(name, type);
+    for (const { name, arguments: args = {}, exchange, routingKey = '' } of queues) {
+      server.declareQueue(name, { arguments: args });
+      if (exchange !== undefined) server.bind(name, exchange, routingKey);
+    }
   }
 
   async publish(
@@ -84,6 +97,10 @@ export class MemoryTestBroker implements TestBroker {
     };
   }
 
+  turn(): Promise<void> {
+    return new Promise((resolve) => systemClock.nextTurn(resolve));
+  }
+
   async isSettled(): Promise<boolean> {
     return this.server.isSettled;
   }
@@ -105,33 +122,37 @@ export class MemoryTestBroker implements TestBroker {
   }
 
   async close(closeApplication: () => Promise<void>): Promise<void> {
-    let closed = false;
-    const closing = closeApplication().finally(() => {
-      closed = true;
-    });
-    const clock = this.#clock;
-    if (clock instanceof VirtualClock) {
-      // Nobody moves the time while the drain waits for it.
-      systemClock.after(CLOSING_GRACE, () => void pump(), { background: true });
-    }
+    const closed = new AbortController();
+    const moving = this.#moveOnClosing(closed.signal);
     try {
-      await closing;
+      await closeApplication();
     } finally {
+      closed.abort();
+      await moving;
       this.server.close();
-    }
-
-    async function pump(): Promise<void> {
-      while (!closed && clock instanceof VirtualClock) {
-        if (clock.nextAt !== undefined) clock.moveTo(clock.nextAt);
-        await new Promise<void>((resolve) => systemClock.nextTurn(resolve));
-      }
     }
   }
 
+  // Nobody moves the virtual time any more while the drain waits for it.
+  async #moveOnClosing(closed: AbortSignal): Promise<void> {
+    const clock = this.#clock;
+    if (!(clock instanceof VirtualClock)) return;
+    await pause(systemClock, CLOSING_GRACE, closed);
+    while (!closed.aborted) {
+      const next = clock.nextAt;
+      if (next !== undefined) clock.moveTo(next);
+      await (next === undefined ? pause(systemClock, CLOSING_STEP, closed) : this.turn());
+    }
+  }
+
+  // One for all modules, as golevelup's own.
   #managerFor(config: RabbitMQConfig | undefined): Partial<AmqpConnectionManager> {
-    const connection = config && new MemoryAmqpConnection(config, this.server);
+    if (config !== undefined) {
+      const connection = new MemoryAmqpConnection(config, this.server);
+      this.#injected.set(connection.configuration.name, connection);
+    }
     return {
-      getConnection: () => connection,
+      getConnection: (name) => this.#injected.get(name),
       // golevelup registers its own handlers on what this gives: none run in memory.
       getConnections: () => [],
       addConnection: () => undefined,
@@ -146,7 +167,7 @@ export class MemoryTestBroker implements TestBroker {
       const known = this.#connections.get(connection);
       if (known !== undefined) return known;
       const options = new GolevelupConnection(connection, this.#clock);
-      const made = new MemoryConnection(options, this.server, this.#clock);
+      const made = new MemoryConnection(options, this.server, this.#clock, connection);
       this.#connections.set(connection, made);
       return made;
     });

@@ -7,13 +7,16 @@ import {
 } from '@golevelup/nestjs-rabbitmq';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import { systemClock } from '../clock';
-import type { TestBroker } from './test-broker';
+import type { ExistingTopology, TestBroker } from './test-broker';
 import {
   type TestMessage,
   type TestProperties,
   type TestQueue,
   testMessageOf,
 } from './test-settlement';
+
+/** How long whatever is under way gets at once, in ms. */
+const TURN = 20;
 
 /** A real server: the application connects to it as it does outside of tests, at the URL of the test. */
 export class RabbitTestBroker implements TestBroker {
@@ -31,6 +34,17 @@ export class RabbitTestBroker implements TestBroker {
         return manager;
       },
       inject: [RABBIT_CONFIG_TOKEN],
+    });
+  }
+
+  async declare({ exchanges = [], queues = [] }: ExistingTopology): Promise<void> {
+    if (exchanges.length + queues.length === 0) return;
+    await this.#onChannel(async (channel) => {
+      for (const { name, type } of exchanges) await channel.assertExchange(name, type);
+      for (const { name, arguments: args = {}, exchange, routingKey = '' } of queues) {
+        await channel.assertQueue(name, { arguments: args });
+        if (exchange !== undefined) await channel.bindQueue(name, exchange, routingKey);
+      }
     });
   }
 
@@ -55,7 +69,7 @@ export class RabbitTestBroker implements TestBroker {
     return this.#onChannel(async (channel) => {
       const { messageCount, consumerCount } = await channel.checkQueue(name);
       const messages: TestMessage[] = [];
-      // Taken on a channel that is closed afterwards: they go back in their places.
+      // They go back afterwards, flagged as redelivered.
       for (let message = await channel.get(name); message; message = await channel.get(name)) {
         const { exchange, routingKey, redelivered } = message.fields;
         const { headers, ...properties } = message.properties;
@@ -65,6 +79,7 @@ export class RabbitTestBroker implements TestBroker {
           testMessageOf({ body, exchange, routingKey, redelivered, headers: table, properties }),
         );
       }
+      if (messages.length > 0) channel.nackAll(true);
       return {
         ready: messageCount,
         unacknowledged: undefined,
@@ -74,8 +89,17 @@ export class RabbitTestBroker implements TestBroker {
     });
   }
 
-  async isSettled(): Promise<boolean> {
-    return true;
+  turn(): Promise<void> {
+    return new Promise((resolve) => systemClock.after(TURN, resolve));
+  }
+
+  async isSettled(consumed: readonly string[]): Promise<boolean> {
+    return this.#onChannel(async (channel) => {
+      for (const name of consumed) {
+        if ((await channel.checkQueue(name)).messageCount > 0) return false;
+      }
+      return true;
+    });
   }
 
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {

@@ -1,11 +1,11 @@
-import type { ModuleMetadata } from '@nestjs/common';
+import type { LoggerService, ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { messages } from '../outcome/messages';
-import type { FailFastEvent } from '../runtime/fail-fast';
-import { LEAVE } from '../runtime/tokens';
+import { FailFast, type FailFastEvent } from '../runtime/fail-fast';
+import { LOGGER } from '../runtime/tokens';
 import { MemoryTestBroker } from './memory-test-broker';
 import { RabbitTestBroker } from './rabbitmq-test-broker';
-import type { TestBroker } from './test-broker';
+import type { ExistingTopology, TestBroker } from './test-broker';
 
 /** How a test is run. */
 export interface SettleTestOptions {
@@ -17,7 +17,27 @@ export interface SettleTestOptions {
   readonly clock?: 'virtual' | 'real';
   /** The server that is imitated in memory: what counts as a failed delivery differs. Default 4.3. */
   readonly version?: '3.10' | '4.0' | '4.3';
+  /** What other services have declared on the server. */
+  readonly existing?: ExistingTopology;
 }
+
+/** What a test is made of once the application has been compiled. */
+export interface CompiledParts {
+  readonly module: TestingModule;
+  readonly broker: TestBroker;
+  /** The event with which failFast has stopped the application, once it has. */
+  readonly failFast: readonly FailFastEvent[];
+}
+
+/** As Nest's `overrideProvider`, but back to the builder of the test. */
+export interface ProviderOverride<T> {
+  useValue(value: unknown): SettleTestBuilder<T>;
+  useClass(type: unknown): SettleTestBuilder<T>;
+  useFactory(options: OverrideFactory): SettleTestBuilder<T>;
+}
+
+type Override = ReturnType<TestingModuleBuilder['overrideProvider']>;
+type OverrideFactory = Parameters<Override['useFactory']>[0];
 
 /** Builds a test; `compile` boots the application. */
 export class SettleTestBuilder<T> {
@@ -27,30 +47,32 @@ export class SettleTestBuilder<T> {
 
   constructor(
     metadata: ModuleMetadata,
-    options: SettleTestOptions,
-    private readonly made: (
-      module: TestingModule,
-      broker: TestBroker,
-      failFast: readonly FailFastEvent[],
-    ) => T,
+    private readonly options: SettleTestOptions,
+    private readonly made: (parts: CompiledParts) => T,
   ) {
     this.#broker = brokerFor(options);
     this.#builder = Test.createTestingModule(metadata);
     this.#broker.prepare(this.#builder);
-    this.#builder
-      .overrideProvider(LEAVE)
-      .useValue((event: FailFastEvent) => this.#failFast.push(event));
+    // Also where the application has its own `onFailFast`: no test is to end the process.
+    this.#builder.overrideProvider(FailFast).useFactory({
+      factory: (logger: LoggerService) =>
+        new FailFast({}, logger, (event) => this.#failFast.push(event)),
+      inject: [LOGGER],
+    });
   }
 
   /** As on Nest's testing module; a subscription's token takes the options to lay over it. */
-  overrideProvider(token: Parameters<TestingModuleBuilder['overrideProvider']>[0]): {
-    useValue(value: unknown): SettleTestBuilder<T>;
-  } {
+  overrideProvider(
+    token: Parameters<TestingModuleBuilder['overrideProvider']>[0],
+  ): ProviderOverride<T> {
+    const through = (work: (override: Override) => unknown): this => {
+      work(this.#builder.overrideProvider(token));
+      return this;
+    };
     return {
-      useValue: (value) => {
-        this.#builder.overrideProvider(token).useValue(value);
-        return this;
-      },
+      useValue: (value) => through((override) => override.useValue(value)),
+      useClass: (type) => through((override) => override.useClass(type)),
+      useFactory: (options) => through((override) => override.useFactory(options)),
     };
   }
 
@@ -60,12 +82,19 @@ export class SettleTestBuilder<T> {
     return this;
   }
 
-  /** Boots the application. @throws what its boot throws. */
+  /** Boots the application. @throws what its boot throws, after closing what it has opened. */
   async compile(): Promise<T> {
     const module = await this.#builder.compile();
-    const test = this.made(module, this.#broker, this.#failFast);
-    await module.init();
-    return test;
+    const [broker, failFast] = [this.#broker, this.#failFast];
+    try {
+      const test = this.made({ module, broker, failFast });
+      await broker.declare(this.options.existing ?? {});
+      await module.init();
+      return test;
+    } catch (error) {
+      await broker.close(() => module.close());
+      throw error;
+    }
   }
 }
 

@@ -6,10 +6,16 @@ import { messages } from '../outcome/messages';
 import type { FailFastEvent } from '../runtime/fail-fast';
 import { SubscriptionRegistry } from '../runtime/registry';
 import { SettlementEvents } from '../runtime/settlement-events';
-import type { Settlement } from '../settlement/settlement';
+import { Stopping } from '../runtime/stopping';
+import type { Subscription } from '../subscription/subscription';
 import type { HandlerClass, MethodName } from '../subscription/token';
 import { MemoryTestBroker } from './memory-test-broker';
-import { SettleTestBuilder, type SettleTestOptions } from './settle-test-builder';
+import {
+  type CompiledParts,
+  SettleTestBuilder,
+  type SettleTestOptions,
+} from './settle-test-builder';
+import { SettlementRecord } from './settlement-record';
 import type { TestBroker } from './test-broker';
 import {
   type Span,
@@ -19,30 +25,34 @@ import {
   testSettlementOf,
 } from './test-settlement';
 
-/** Turns of the event loop without any change after which nothing is in flight by itself. */
+/** Turns without any change after which nothing is in flight by itself. */
 const QUIET_TURNS = 4;
-const IDLE_LIMIT = 5_000;
+/** How long a begun handler is taken to wait for something real, and not for time to pass, in ms. */
+const HANDLER_GRACE = 25;
+/** Below the limit that Vitest and Jest set a test. */
+const IDLE_LIMIT = 4_000;
 
 /**
  * An application under test: its own modules unchanged, its handlers fed by hand, each settlement a value.
  * @publicApi
  */
 export class SettleTest {
-  readonly #settlements: Settlement[] = [];
-  readonly #waiting = new Set<(settlement: Settlement) => void>();
+  /** The application. */
+  readonly module: TestingModule;
+  readonly #broker: TestBroker;
+  readonly #failFast: readonly FailFastEvent[];
+  readonly #record: SettlementRecord;
   #numbers = 0;
-  #changes = 0;
+  #published = 0;
+  #seen = '';
+  #lastChange = 0;
+  #closing: Promise<void> | undefined;
 
-  constructor(
-    readonly module: TestingModule,
-    private readonly broker: TestBroker,
-    private readonly failFast: readonly FailFastEvent[],
-  ) {
-    module.get(SettlementEvents, { strict: false }).subscribe((settlement) => {
-      this.#changes += 1;
-      this.#settlements.push(settlement);
-      for (const told of this.#waiting) told(settlement);
-    });
+  private constructor({ module, broker, failFast }: CompiledParts) {
+    this.module = module;
+    this.#broker = broker;
+    this.#failFast = failFast;
+    this.#record = new SettlementRecord(this.get(SettlementEvents));
   }
 
   /** A test of an application: `await SettleTest.create({ imports: [AppModule] }).compile()`. */
@@ -50,11 +60,7 @@ export class SettleTest {
     metadata: ModuleMetadata,
     options: SettleTestOptions = {},
   ): SettleTestBuilder<SettleTest> {
-    return new SettleTestBuilder(
-      metadata,
-      options,
-      (module, broker, failFast) => new SettleTest(module, broker, failFast),
-    );
+    return new SettleTestBuilder(metadata, options, (parts) => new SettleTest(parts));
   }
 
   /** A provider of the application. */
@@ -68,7 +74,7 @@ export class SettleTest {
 
   /** The event with which failFast has stopped the application; the process goes on. */
   get failedFast(): FailFastEvent | undefined {
-    return this.failFast[0];
+    return this.#failFast[0];
   }
 
   /** Publishes as any publisher would; says whether any queue took the message. A Buffer goes as it is. */
@@ -78,8 +84,8 @@ export class SettleTest {
     payload: unknown,
     properties: TestProperties = {},
   ): Promise<boolean> {
-    this.#changes += 1;
-    return this.broker.publish(exchange, routingKey, bodyOf(payload), properties);
+    this.#published += 1;
+    return this.#broker.publish(exchange, routingKey, bodyOf(payload), properties);
   }
 
   /**
@@ -93,39 +99,38 @@ export class SettleTest {
     properties: TestProperties & { readonly name?: string } = {},
   ): Promise<TestSettlement> {
     const { name, ...own } = properties;
-    const queue = this.#queueOf(type, method, name);
+    const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
     this.#numbers += 1;
     const messageId = own['messageId'] ?? `test-${this.#numbers}`;
-    const settled = new Promise<Settlement>((resolve) => {
-      const told = (settlement: Settlement): void => {
-        if (settlement.delivery.messageId !== messageId) return;
-        this.#waiting.delete(told);
-        resolve(settlement);
-      };
-      this.#waiting.add(told);
-    });
-    await this.publish('', queue, payload, { ...own, messageId });
+    const settled = this.#record.next(subscription, messageId);
+    if (!this.#record.stopped) {
+      await this.publish('', this.#queueOf(subscription), payload, { ...own, messageId });
+    }
     return testSettlementOf(await settled);
   }
 
   /** Resolves when nothing is in flight and nothing moves before time passes. */
   async idle(): Promise<void> {
     const limit = systemClock.monotonic() + IDLE_LIMIT;
-    while (!(await this.#isIdle())) {
+    do {
+      await this.#quiet();
       if (systemClock.monotonic() > limit) throw new Error(messages.neverIdle(this.#inFlight));
-    }
+    } while (this.#inFlight > 0 || this.#isStopping);
   }
 
-  /** Moves the time: delays, TTLs, timeouts and backoffs become due in order. On a real server: waits. */
+  /**
+   * Moves the time: delays, TTLs, timeouts and backoffs become due in order, and what they set off runs
+   * before the time moves on. On a real server it waits.
+   */
   async advance(span: Span): Promise<void> {
     const ms = milliseconds(span);
     if (ms === undefined || ms > LONGEST_DELAY) throw new RangeError(messages.durationExpected);
-    await this.broker.advance(ms, () => this.#quiet());
+    await this.#broker.advance(ms, () => this.#quiet());
   }
 
   /** A queue with its messages and counts. @throws Error where there is none of that name. */
   queue(name: string): Promise<TestQueue> {
-    return this.broker.queue(name);
+    return this.#broker.queue(name);
   }
 
   /** What became of the deliveries of one subscription so far, in order. */
@@ -135,7 +140,7 @@ export class SettleTest {
     name?: string,
   ): readonly TestSettlement[] {
     const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
-    return this.#settlements
+    return this.#record.list
       .filter((settlement) => settlement.subscription === subscription)
       .map(testSettlementOf);
   }
@@ -151,13 +156,14 @@ export class SettleTest {
     consumer?.channel?.die();
   }
 
-  /** Closes the application: drains as it does outside of tests. */
+  /** Closes the application: drains as it does outside of tests. What still waits for time does not wait. */
   close(): Promise<void> {
-    return this.broker.close(() => this.module.close());
+    this.#closing ??= this.#broker.close(() => this.module.close());
+    return this.#closing;
   }
 
   get #memory(): MemoryTestBroker {
-    if (this.broker instanceof MemoryTestBroker) return this.broker;
+    if (this.#broker instanceof MemoryTestBroker) return this.#broker;
     throw new Error(messages.onlyInMemory);
   }
 
@@ -166,31 +172,45 @@ export class SettleTest {
     return statuses.reduce((sum, { inFlight }) => sum + inFlight, 0);
   }
 
-  #queueOf(type: HandlerClass, method: string, name: string | undefined): string {
-    const registry = this.get(SubscriptionRegistry);
-    const { subscription } = registry.get(type, method as never, name);
+  /** Whether failFast, or anything else, has begun to stop the application and is not done. */
+  get #isStopping(): boolean {
+    return this.get(Stopping).begun && !this.#record.stopped;
+  }
+
+  get #consumedQueues(): readonly string[] {
+    const consuming = this.get(SubscriptionRegistry)
+      .list()
+      .filter(({ state }) => state === 'consuming');
+    return consuming.flatMap(({ subscription: { queue } }) => (queue === undefined ? [] : [queue]));
+  }
+
+  #queueOf(subscription: Subscription): string {
     const named =
-      this.broker instanceof MemoryTestBroker
-        ? this.broker.consumers.find((one) => one.subscription === subscription)?.queue
+      this.#broker instanceof MemoryTestBroker
+        ? this.#broker.consumers.find((one) => one.subscription === subscription)?.queue
         : subscription.queue;
     if (named === undefined) throw new Error(messages.noQueueToDeliverTo(subscription.handler));
     return named;
   }
 
-  async #isIdle(): Promise<boolean> {
-    await this.#quiet();
-    return this.#inFlight === 0 && (await this.broker.isSettled());
+  // Promises and turns of the event loop run on real time: they are let run until nothing changes. A
+  // handler that has begun gets a moment for what it does, but may as well wait for the clock.
+  async #quiet(): Promise<void> {
+    const limit = systemClock.monotonic() + IDLE_LIMIT;
+    for (let quiet = 0; quiet < QUIET_TURNS || this.#isAtWork; quiet += 1) {
+      await this.#broker.turn();
+      const now = systemClock.monotonic();
+      if (now > limit) return;
+      const state = `${this.#published} ${this.#record.list.length} ${this.#inFlight}`;
+      if (state === this.#seen && (await this.#broker.isSettled(this.#consumedQueues))) continue;
+      this.#seen = state;
+      this.#lastChange = now;
+      quiet = 0;
+    }
   }
 
-  // Promises and turns of the event loop run on real time: they are let run until nothing changes.
-  async #quiet(): Promise<void> {
-    let seen = -1;
-    for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
-      await new Promise<void>((resolve) => systemClock.nextTurn(resolve));
-      const now = this.#changes + this.#inFlight * 1e9;
-      if (now !== seen || !(await this.broker.isSettled())) quiet = 0;
-      seen = now;
-    }
+  get #isAtWork(): boolean {
+    return this.#inFlight > 0 && systemClock.monotonic() - this.#lastChange < HANDLER_GRACE;
   }
 }
 

@@ -1,10 +1,28 @@
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import type { TestProperties, TestQueue } from './test-settlement';
 
+/** What other services have declared on the server before the application starts. */
+export interface ExistingTopology {
+  readonly exchanges?: readonly {
+    readonly name: string;
+    readonly type: 'direct' | 'topic' | 'fanout' | 'headers';
+  }[];
+  /** Durable queues; with an exchange, bound to it. */
+  readonly queues?: readonly {
+    readonly name: string;
+    readonly arguments?: Readonly<Record<string, unknown>>;
+    readonly exchange?: string;
+    /** Default: the empty key. */
+    readonly routingKey?: string;
+  }[];
+}
+
 /** What a test drives: the server in memory, or a real one. */
 export interface TestBroker {
   /** Puts the broker in the place of what the application would connect to. Called before `compile`. */
   prepare(builder: TestingModuleBuilder): void;
+  /** Declares what is there before any subscription starts. Called between `compile` and `init`. */
+  declare(existing: ExistingTopology): Promise<void>;
   /** Publishes; says whether any queue took the message. */
   publish(
     exchange: string,
@@ -13,8 +31,13 @@ export interface TestBroker {
     properties: TestProperties,
   ): Promise<boolean>;
   queue(name: string): Promise<TestQueue>;
-  /** Whether nothing moves in the queues before time passes or somebody acts. */
-  isSettled(): Promise<boolean>;
+  /** Gives whatever is under way a turn. */
+  turn(): Promise<void>;
+  /**
+   * Whether nothing moves in the queues before time passes or somebody acts.
+   * @param consumed the queues from which the application takes messages now.
+   */
+  isSettled(consumed: readonly string[]): Promise<boolean>;
   /** Lets time pass; `settle` is to be awaited after each step. */
   advance(ms: number, settle: () => Promise<void>): Promise<void>;
   /** Closes the application, and gives back what the broker holds. */

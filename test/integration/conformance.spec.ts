@@ -3,12 +3,14 @@ import { conformanceScenarios } from '../../lib/testing';
 import { rabbitAdapter } from '../support/rabbitmq-adapter';
 
 describe('the RabbitMQ adapter conforms', () => {
-  it.each(conformanceScenarios)('$name', async (scenario) => {
-    const adapter = await rabbitAdapter();
-    try {
-      await scenario.run(adapter);
-    } finally {
-      await adapter.close();
-    }
-  });
+  for (const scenario of conformanceScenarios) {
+    it(scenario.name, async () => {
+      const adapter = await rabbitAdapter();
+      try {
+        await scenario.run(adapter);
+      } finally {
+        await adapter.close();
+      }
+    });
+  }
 });

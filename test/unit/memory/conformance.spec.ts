@@ -2,10 +2,16 @@ import { describe, it } from 'vitest';
 import { conformanceScenarios } from '../../../lib/testing';
 import { memoryAdapter } from '../../support/memory-adapter';
 
-describe('the broker in memory conforms', () => {
-  it.each(conformanceScenarios)('$name', async (scenario) => {
-    const adapter = memoryAdapter();
-    await scenario.run(adapter);
-    await adapter.close();
-  });
+describe.each([
+  [3, 10],
+  [4, 0],
+  [4, 3],
+] as const)('the broker in memory conforms, as version %i.%i', (...version) => {
+  for (const scenario of conformanceScenarios) {
+    it(scenario.name, async () => {
+      const adapter = memoryAdapter(version);
+      await scenario.run(adapter);
+      await adapter.close();
+    });
+  }
 });
