@@ -91,12 +91,13 @@ export function within(
     };
     const aborted = (): void => end(false);
     const timer = clock.after(ms, aborted);
-    if (signal?.aborted) return end(false);
-    signal?.addEventListener('abort', aborted, { once: true });
+    // Before the signal is looked at: work that fails later must find somebody who listens.
     work.then(
       () => end(true),
       () => end(true),
     );
+    if (signal?.aborted) return end(false);
+    signal?.addEventListener('abort', aborted, { once: true });
   });
 }
 

@@ -1,4 +1,4 @@
-import { isObservable, lastValueFrom } from 'rxjs';
+import { isObservable, lastValueFrom, type Observable } from 'rxjs';
 import type { DeliveryRecord } from '../delivery/delivery';
 import { DONE, drop, isOutcome, type Outcome, retry } from '../outcome/outcome';
 import { Failed } from './failed';
@@ -19,7 +19,7 @@ export function callStage(
   const returned = (value: unknown): Outcome | Promise<Outcome> => {
     if (value === undefined) return DONE;
     if (isOutcome(value)) return value;
-    if (isObservable(value)) return lastValueOf(value).then(returned, thrown);
+    if (isStream(value)) return lastValueOf(value).then(returned, thrown);
     if (isNack(value)) return value.requeue ? retry() : drop();
     unexpected(value);
     return DONE;
@@ -47,11 +47,19 @@ export function lastValueOf(values: Parameters<typeof lastValueFrom>[0]): Promis
 
 /** Whether a value is golevelup's `Nack`, by what it looks like: another copy has another class. */
 export function isNack(value: unknown): value is { readonly requeue: boolean } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    value.constructor?.name === 'Nack' &&
-    'requeue' in value &&
-    typeof value.requeue === 'boolean'
-  );
+  if (typeof value !== 'object' || value === null) return false;
+  try {
+    if (value.constructor?.name !== 'Nack' || !('requeue' in value)) return false;
+    return typeof value.requeue === 'boolean';
+  } catch {
+    return false; // What can't be looked at is none.
+  }
+}
+
+function isStream(value: unknown): value is Observable<unknown> {
+  try {
+    return isObservable(value);
+  } catch {
+    return false;
+  }
 }

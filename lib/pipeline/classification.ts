@@ -27,7 +27,8 @@ export function causeOf(failed: Failed, payload: unknown, isPanic?: IsPanic): Ca
   if (origin === 'decode') return 'undecodable';
   const answer = isPanic?.(error);
   if (answer !== undefined) return answer ? 'panic' : refusalOr('error');
-  if (isPanicError(error) || read(error, 'name') === 'AssertionError') return 'panic';
+  const isAssertion = isError(error) && read(error, 'name') === 'AssertionError';
+  if (isAssertion || isPanicError(error)) return 'panic';
   if (origin !== 'body') return refusalOr('error');
   if (!isError(error) || isNoBug(error)) return 'error';
   if (isBuiltIn(error, TypeError)) return isObject(payload) ? 'panic' : 'undecodable';
@@ -40,9 +41,13 @@ export function causeOf(failed: Failed, payload: unknown, isPanic?: IsPanic): Ca
   }
 }
 
-/** Whether a value is an error, of this realm or another. */
+/** Whether a value is an error, of this realm or another. Never throws. */
 export function isError(value: unknown): value is Error {
-  return value instanceof Error || types.isNativeError(value);
+  try {
+    return value instanceof Error || types.isNativeError(value);
+  } catch {
+    return false; // A proxy whose traps throw.
+  }
 }
 
 function isNoBug(error: Error): boolean {

@@ -6,6 +6,9 @@ export type Origin = 'decode' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
 
 /** What travels outward through the chain when a delivery fails; only the failure stage opens it. */
 export class Failed {
+  // `in` asks no proxy for it; `instanceof` would run the traps of what a handler threw.
+  readonly #own = true;
+
   constructor(
     readonly origin: Origin,
     /** What was thrown, untouched. */
@@ -23,6 +26,7 @@ export class Failed {
 
   /** What was thrown, with its origin where none is known yet. */
   static from(thrown: unknown, origin: Origin): Failed {
-    return thrown instanceof Failed ? thrown : new Failed(origin, thrown);
+    const isFailed = typeof thrown === 'object' && thrown !== null && #own in thrown;
+    return isFailed ? thrown : new Failed(origin, thrown);
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Clock, pause, systemClock, within } from '../../lib/clock';
+import { type Clock, countdown, pause, systemClock, within } from '../../lib/clock';
 import { FakeClock } from '../support/fake-clock';
 
 const DAY = 86_400_000;
@@ -171,5 +171,61 @@ describe('within', () => {
     expect(await ended).toBe(false);
     fail(new Error('too late'));
     await clock.endTurn();
+  });
+
+  it('waits no longer than until the signal aborts, and leaves neither timer nor listener', async () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const removed = vi.spyOn(controller.signal, 'removeEventListener');
+    const ended = within(clock, 1_000, new Promise(() => {}), controller.signal);
+    controller.abort();
+    expect(await ended).toBe(false);
+    expect(clock.pending).toEqual([]);
+    expect(removed).toHaveBeenCalledOnce();
+  });
+
+  it('leaves no listener on a signal that outlives the work', async () => {
+    const clock = new FakeClock();
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    expect(await within(clock, 1_000, Promise.resolve(), signal)).toBe(true);
+    expect(removed.mock.calls).toEqual(added.mock.calls.map(([type, work]) => [type, work]));
+    expect(added).toHaveBeenCalledOnce();
+  });
+
+  it.each(['while it waits', 'before'])('hears work that fails after an abort %s', async (when) => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const unhandled = vi.fn();
+    process.once('unhandledRejection', unhandled);
+    try {
+      if (when === 'before') controller.abort();
+      let fail: (error: Error) => void = () => {};
+      const work = new Promise((_resolve, reject) => {
+        fail = reject;
+      });
+      const ended = within(clock, 1_000, work, controller.signal);
+      controller.abort();
+      expect(await ended).toBe(false);
+      fail(new Error('nobody waits for it any more'));
+      await clock.endTurn();
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
+  });
+});
+
+describe('countdown', () => {
+  it('tells what is left, never less than nothing, whatever the wall clock says', () => {
+    const clock = new FakeClock();
+    const left = countdown(clock, 1_000);
+    expect(left()).toBe(1_000);
+    clock.advance(400);
+    clock.setWall(0);
+    expect(left()).toBe(600);
+    clock.advance(5_000);
+    expect(left()).toBe(0);
   });
 });

@@ -49,7 +49,9 @@ describe('messages', () => {
   });
 
   it('keep a huge value to a part of a line', () => {
-    const huge = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`key${n}`, 'v'.repeat(99)]));
+    const huge = Object.fromEntries(
+      Array.from({ length: 500 }, (_, n) => [`key${n}`, 'v'.repeat(99)]),
+    );
     for (const value of ['x'.repeat(100_000), huge, [huge], Buffer.alloc(100_000)]) {
       const text = messages.option('Billing.charge', 'queue', 'a text', value);
       expect(text.length).toBeLessThan(250);
@@ -57,7 +59,20 @@ describe('messages', () => {
     }
   });
 
-  it('keep a long text to one line', () => {
-    expect(messages.unexpectedResult('one\ntwo')).not.toContain('\n');
+  it.each<[string, unknown]>([
+    ['a text of several lines', 'one\ntwo'],
+    ['an error with a stack', new Error('why')],
+    ['an error whose message has several lines', new Error('one\ntwo')],
+    ['an error in an object', { error: new Error('why') }],
+    ['a long list', Array.from({ length: 90 }, (_, index) => index)],
+    ['a method', { run(): void {} }.run],
+  ])('show %s on one line', (_name, value) => {
+    expect(messages.unexpectedResult(value)).not.toContain('\n');
+  });
+
+  it('show of an error what it says, not where it was made', () => {
+    const text = messages.unexpectedResult(new Error('why'));
+    expect(text).toContain('found Error: why');
+    expect(text).not.toContain('messages.spec');
   });
 });

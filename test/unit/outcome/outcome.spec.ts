@@ -89,7 +89,10 @@ describe('isOutcome', () => {
     ['another kind', { kind: 'park', [OUTCOME]: true }],
     ['no kind', { [OUTCOME]: true }],
     ['a mark that is not true', { kind: 'ack', [OUTCOME]: 'yes' }],
-    ['a symbol of the same name that is not registered', { kind: 'ack', [Symbol('nestjs-settle.outcome')]: true }],
+    [
+      'a symbol of the same name that is not registered',
+      { kind: 'ack', [Symbol('nestjs-settle.outcome')]: true },
+    ],
     ['the name of a kind', 'ack'],
     ['a function', ack],
     ['an array of outcomes', [ack()]],

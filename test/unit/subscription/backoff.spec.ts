@@ -65,13 +65,23 @@ describe('the delays of attempts 1 to 10', () => {
 
 const duration = fc.integer({ min: 0, max: LONGEST_DELAY });
 const jitter = fc.double({ min: 0, max: 1, noNaN: true });
-const attempt = fc.oneof(fc.integer({ min: 1, max: 10_000 }), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const attempt = fc.oneof(
+  fc.integer({ min: 1, max: 10_000 }),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
 const plain: fc.Arbitrary<(jitter: number) => Backoff> = fc.oneof(
   duration.map((ms) => (j: number) => fixed(ms, { jitter: j })),
-  fc.tuple(duration, duration).map(([ms, max]) => (j: number) => linear(ms, { max, jitter: j })),
-  fc
-    .tuple(duration, duration, fc.double({ min: 1, max: 100, noNaN: true }))
-    .map(([ms, max, factor]) => (j: number) => exponential(ms, { factor, max, jitter: j })),
+  fc.tuple(duration, duration).map(
+    ([ms, max]) =>
+      (j: number) =>
+        linear(ms, { max, jitter: j }),
+  ),
+  fc.tuple(duration, duration, fc.double({ min: 1, max: 100, noNaN: true })).map(
+    ([ms, max, factor]) =>
+      (j: number) =>
+        exponential(ms, { factor, max, jitter: j }),
+  ),
   fc.array(duration, { minLength: 1 }).map((list) => (j: number) => steps(list, { jitter: j })),
 );
 
@@ -158,7 +168,11 @@ describe('what is refused', () => {
     ['exponential with a bad max', () => exponential('1s', { max: -5 }), '-5'],
     ['a factor below 1', () => exponential('1s', { factor: 0.9 }), '0.9'],
     ['a factor that is no number', () => exponential('1s', { factor: Number.NaN }), 'NaN'],
-    ['an endless factor', () => exponential('1s', { factor: Number.POSITIVE_INFINITY }), 'Infinity'],
+    [
+      'an endless factor',
+      () => exponential('1s', { factor: Number.POSITIVE_INFINITY }),
+      'Infinity',
+    ],
     ['no steps', () => steps([]), '[]'],
     ['a bad step among good ones', () => steps(['1s', '2 s' as never]), "'2 s'"],
     ['jitter below 0', () => fixed('1s', { jitter: -0.1 }), '-0.1'],

@@ -49,7 +49,11 @@ describe('a fault names class and method, the option and what was found', () => 
     ['retry.by', "'me'", { queue: 'q', retry: { attempts: 3, by: 'me' } }],
     ['retry.backoff', "'1s'", { queue: 'q', retry: { attempts: 3, backoff: '1s' } }],
     ['retry.backoff', '5', { queue: 'q', retry: { attempts: 3, backoff: 5, by: 'broker' } }],
-    ['retry.backoff', '{ delay: 5 }', { queue: 'q', retry: { attempts: 3, backoff: { delay: 5 } } }],
+    [
+      'retry.backoff',
+      '{ delay: 5 }',
+      { queue: 'q', retry: { attempts: 3, backoff: { delay: 5 } } },
+    ],
     ['retry.backoff', '[Function: fixed]', { queue: 'q', retry: { attempts: 3, backoff: fixed } }],
     ['deadLetter', "''", { queue: 'q', deadLetter: '' }],
     ['deadLetter', "'ü", { queue: 'q', deadLetter: long }],
@@ -69,7 +73,11 @@ describe('a fault names class and method, the option and what was found', () => 
     [
       "queueOptions.arguments['x-queue-type']",
       "'quorum'",
-      { queue: 'q', queueType: 'classic', queueOptions: { arguments: { 'x-queue-type': 'quorum' } } },
+      {
+        queue: 'q',
+        queueType: 'classic',
+        queueOptions: { arguments: { 'x-queue-type': 'quorum' } },
+      },
     ],
     [
       "queueOptions.arguments['x-queue-type']",
@@ -87,20 +95,40 @@ describe('a fault names class and method, the option and what was found', () => 
       { queue: 'q', queueOptions: { consumerOptions: { noAck: true } }, retry: counted },
     ],
     ['deadLetter', "'q'", { queue: 'q', deadLetter: 'q' }],
-    ['queueOptions', "'dlx'", { queue: 'q', deadLetter: 'd', queueOptions: { deadLetterExchange: 'dlx' } }],
-    ['queueOptions', "''", { queue: 'q', deadLetter: 'd', queueOptions: { deadLetterExchange: '' } }],
     [
       'queueOptions',
       "'dlx'",
-      { queue: 'q', deadLetter: 'd', queueOptions: { arguments: { 'x-dead-letter-exchange': 'dlx' } } },
+      { queue: 'q', deadLetter: 'd', queueOptions: { deadLetterExchange: 'dlx' } },
+    ],
+    [
+      'queueOptions',
+      "''",
+      { queue: 'q', deadLetter: 'd', queueOptions: { deadLetterExchange: '' } },
+    ],
+    [
+      'queueOptions',
+      "'dlx'",
+      {
+        queue: 'q',
+        deadLetter: 'd',
+        queueOptions: { arguments: { 'x-dead-letter-exchange': 'dlx' } },
+      },
     ],
     ['onUndecodable', "'retry'", { queue: 'q', onUndecodable: 'retry' }],
     ['onUndecodable', "'retryAfter'", { queue: 'q', onUndecodable: 'retryAfter' }],
     ['onUndecodable', "'retry'", { queue: 'q', onUndecodable: retry() }],
     ['onUndecodable', "'retryAfter'", { queue: 'q', onUndecodable: retryAfter('1h') }],
-    ['retry.by', "'broker'", { queue: 'q', retry: { attempts: 3, backoff: linear('1s'), by: 'broker' } }],
+    [
+      'retry.by',
+      "'broker'",
+      { queue: 'q', retry: { attempts: 3, backoff: linear('1s'), by: 'broker' } },
+    ],
     ['retry.backoff', 'undefined', { ...quorum, retry: { attempts: 3, by: 'broker' } }],
-    ['retry.backoff', '{', { ...quorum, retry: { attempts: 3, by: 'broker', backoff: exponential(5) } }],
+    [
+      'retry.backoff',
+      '{',
+      { ...quorum, retry: { attempts: 3, by: 'broker', backoff: exponential(5) } },
+    ],
     [
       'retry.backoff',
       '{',
@@ -143,11 +171,17 @@ describe('what is no fault', () => {
         },
       },
     ],
-    ['the broker’s delay', { ...quorum, retry: { attempts: 3, by: 'broker', backoff: linear('5s') } }],
+    [
+      'the broker’s delay',
+      { ...quorum, retry: { attempts: 3, by: 'broker', backoff: linear('5s') } },
+    ],
     ['noAck alone', { queue: 'q', noAck: true }],
     ['onUndecodable retry with an end', { queue: 'q', onUndecodable: 'retry', retry: counted }],
     ['outcomes as policies', { queue: 'q', onError: drop('why'), onPanic: retry() }],
-    ['rules and an end', { queue: 'q', onError: [on(Error, 'drop'), on([TypeError], 'skip'), 'retry'] }],
+    [
+      'rules and an end',
+      { queue: 'q', onError: [on(Error, 'drop'), on([TypeError], 'skip'), 'retry'] },
+    ],
     ['rules without an end', { queue: 'q', onError: [on(() => true, 'drop')] }],
     ['no rules', { queue: 'q', onError: [] }],
     ['a rule alone', { queue: 'q', onError: on(Error, 'drop') }],
@@ -155,7 +189,10 @@ describe('what is no fault', () => {
       'a queue type that is said twice alike',
       { ...quorum, queueOptions: { arguments: { 'x-queue-type': 'quorum' } } },
     ],
-    ['a dead-letter route of the queue’s own', { queue: 'q', queueOptions: { deadLetterExchange: 'x' } }],
+    [
+      'a dead-letter route of the queue’s own',
+      { queue: 'q', queueOptions: { deadLetterExchange: 'x' } },
+    ],
     ['an exclusive classic queue', { queue: 'q', queueOptions: { exclusive: true } }],
     ['retry on a queue that the server names', { exchange: 'x', retry: counted }],
     ['a dead letter of the runtime’s there', { exchange: 'x', deadLetter: 'dead' }],
@@ -167,9 +204,7 @@ describe('what is no fault', () => {
     const defaults = { retry: counted, deadLetter: (queue: string) => `${queue}.dead` };
     expect(faults({ queue: 'q', noAck: true }, defaults)).toEqual([]);
     expect(faults({ exchange: 'x' }, { ...defaults, queueType: 'quorum' })).toEqual([]);
-    expect(
-      faults({ exchange: 'x' }, { retry: { attempts: 3, backoff: fixed('1s') } }),
-    ).toEqual([]);
+    expect(faults({ exchange: 'x' }, { retry: { attempts: 3, backoff: fixed('1s') } })).toEqual([]);
   });
 });
 

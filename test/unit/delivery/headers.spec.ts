@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import {
+  headerOf,
+  isDroppedFromCopies,
+  SettleHeaders,
+  textHeaderOf,
+} from '../../../lib/delivery/headers';
+
+describe('SettleHeaders', () => {
+  it('keeps its names: messages that wait on brokers carry them', () => {
+    expect(SettleHeaders).toEqual({
+      attempt: 'x-settle-attempt',
+      queue: 'x-settle-queue',
+      exchange: 'x-settle-exchange',
+      routingKey: 'x-settle-routing-key',
+      copy: 'x-settle-copy',
+      reason: 'x-settle-reason',
+      errorName: 'x-settle-error-name',
+      errorMessage: 'x-settle-error-message',
+      errorStack: 'x-settle-error-stack',
+      attemptsMade: 'x-settle-attempts-made',
+      firstFailedAt: 'x-settle-first-failed-at',
+      failedAt: 'x-settle-failed-at',
+      handler: 'x-settle-handler',
+    });
+    expect(Object.isFrozen(SettleHeaders)).toBe(true);
+  });
+});
+
+describe('headerOf', () => {
+  it('reads own headers, whatever they hold', () => {
+    expect(headerOf({ a: null }, 'a')).toBeNull();
+    expect(headerOf({ a: 0 }, 'a')).toBe(0);
+    expect(headerOf(Object.assign(Object.create(null), { a: 1 }), 'a')).toBe(1);
+  });
+
+  it('reads nothing that a prototype holds, and copes with a header named like a method', () => {
+    expect(headerOf(Object.create({ a: 1 }), 'a')).toBeUndefined();
+    expect(headerOf({}, 'toString')).toBeUndefined();
+    expect(headerOf({}, '__proto__')).toBeUndefined();
+    expect(headerOf({ hasOwnProperty: 5, a: 1 }, 'a')).toBe(1);
+    expect(headerOf(JSON.parse('{"__proto__": 7}'), '__proto__')).toBe(7);
+  });
+
+  it.each([undefined, null])('is undefined where the headers are %s', (headers) => {
+    expect(headerOf(headers, 'a')).toBeUndefined();
+    expect(textHeaderOf(headers, 'a')).toBeUndefined();
+  });
+});
+
+describe('textHeaderOf', () => {
+  it('reads texts, the empty one included, and nothing else', () => {
+    expect(textHeaderOf({ a: 'x' }, 'a')).toBe('x');
+    expect(textHeaderOf({ a: '' }, 'a')).toBe('');
+    for (const a of [5, null, ['x'], {}, Buffer.from('x')]) {
+      expect(textHeaderOf({ a }, 'a')).toBeUndefined();
+    }
+  });
+});
+
+describe('isDroppedFromCopies', () => {
+  it.each([
+    'CC',
+    'BCC',
+    'x-death',
+    'x-first-death-queue',
+    'x-first-death-reason',
+    'x-last-death-exchange',
+    'x-delivery-count',
+    'x-acquired-count',
+    'x-settle-attempt',
+    'x-settle-anything',
+    ...Object.values(SettleHeaders),
+  ])('%s stays behind', (name) => {
+    expect(isDroppedFromCopies(name)).toBe(true);
+  });
+
+  it.each([
+    'cc',
+    'x-deaths',
+    'x-settle',
+    'X-Settle-Attempt',
+    'my-x-settle-attempt',
+    'x-retry',
+    'x-delay',
+    'traceparent',
+    '__proto__',
+    'constructor',
+    '',
+  ])('%s goes along', (name) => {
+    expect(isDroppedFromCopies(name)).toBe(false);
+  });
+});

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { gridDelay, isWaitingQueue, waitingQueueName } from '../../../lib/delivery/waiting-queue';
+import { LONGEST_DELAY } from '../../../lib/outcome/duration';
+import type { QueueType } from '../../../lib/subscription/options';
+
+const delay = fc.oneof(
+  fc.integer({ min: 1, max: 5_000 }),
+  fc.integer({ min: 1, max: LONGEST_DELAY }),
+  // Around the powers of two, where the steps change.
+  fc
+    .tuple(fc.integer({ min: 0, max: 31 }), fc.integer({ min: -2, max: 2 }))
+    .map(([exponent, offset]) => Math.max(1, 2 ** exponent + offset)),
+);
+const type = fc.constantFrom<QueueType>('classic', 'quorum');
+const short = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' });
+const queue = fc
+  .oneof(
+    short,
+    fc.string({ minLength: 60, maxLength: 255, unit: 'grapheme' }),
+    short.map((s) => s.repeat(40)),
+  )
+  .map((name) =>
+    Buffer.from(name)
+      .subarray(0, 255)
+      .toString()
+      .replace(/\uFFFD+$/, ''),
+  )
+  .filter((name) => name !== '');
+
+describe('gridDelay', () => {
+  // The names and TTLs of existing queues come from these: a change strands what waits there.
+  it.each([
+    [0, 1],
+    [0.5, 1],
+    [1, 1],
+    [7, 7],
+    [7.1, 8],
+    [8, 8],
+    [15, 15],
+    [16, 16],
+    [17, 18],
+    [31, 32],
+    [100, 104],
+    [500, 512],
+    [999, 1_024],
+    [1_000, 1_024],
+    [1_001, 1_024],
+    [1_024, 1_024],
+    [1_025, 1_152],
+    [2_000, 2_048],
+    [5_000, 5_120],
+    [10_000, 10_240],
+    [30_000, 30_720],
+    [60_000, 61_440],
+    [300_000, 327_680],
+    [3_600_000, 3_670_016],
+    [86_400_000, 92_274_688],
+    [LONGEST_DELAY, 4_294_967_296],
+  ])('puts %d on %i', (ms, onGrid) => {
+    expect(gridDelay(ms)).toBe(onGrid);
+  });
+
+  it('has every whole ms below 8', () => {
+    expect([1, 2, 3, 4, 5, 6, 7].map(gridDelay)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('has 67 values from 1 s to 5 min', () => {
+    const values = new Set<number>();
+    for (let ms = 1_000; ms <= 300_000; ms++) values.add(gridDelay(ms));
+    expect(values.size).toBe(67);
+  });
+
+  it('is whole, never shorter than asked, and at most 12.5 % longer', () => {
+    fc.assert(
+      fc.property(delay, (ms) => {
+        const onGrid = gridDelay(ms);
+        expect(Number.isInteger(onGrid)).toBe(true);
+        expect(onGrid).toBeGreaterThanOrEqual(ms);
+        expect(onGrid).toBeLessThanOrEqual(ms * 1.125);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves what is on the grid where it is', () => {
+    fc.assert(
+      fc.property(delay, (ms) => {
+        expect(gridDelay(gridDelay(ms))).toBe(gridDelay(ms));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never puts the longer of two delays before the shorter', () => {
+    fc.assert(
+      fc.property(delay, fc.oneof(delay, fc.constantFrom(1, 2)), (one, other) => {
+        const [less, more] = [one, other].sort((a, b) => a - b) as [number, number];
+        expect(gridDelay(less)).toBeLessThanOrEqual(gridDelay(more));
+        expect(gridDelay(one)).toBeLessThanOrEqual(gridDelay(one + 1));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('waitingQueueName', () => {
+  it('is the queue’s name, the kind of waiting queue and the delay', () => {
+    expect(waitingQueueName('billing', 'classic', 1_024)).toBe('billing.wait.1024');
+    expect(waitingQueueName('billing', 'quorum', 1_024)).toBe('billing.waitq.1024');
+  });
+
+  it('keeps a name that just fits and shortens the next one with a hash', () => {
+    const fits = 'x'.repeat(255 - '.wait.1024'.length);
+    expect(waitingQueueName(fits, 'classic', 1_024)).toBe(`${fits}.wait.1024`);
+    const tooLong = waitingQueueName(`${fits}x`, 'classic', 1_024);
+    expect(tooLong).toMatch(/^x{228}~[0-9a-f]{16}\.wait\.1024$/);
+    expect(Buffer.byteLength(tooLong)).toBe(255);
+  });
+
+  // Existing queues have these names.
+  it('shortens the same name in the same way in every release', () => {
+    expect(waitingQueueName('q'.repeat(255), 'quorum', 5_120)).toBe(
+      `${'q'.repeat(227)}~db6dd231025487e7.waitq.5120`,
+    );
+  });
+
+  it('fits into 255 bytes without a cut character, whatever the queue is called', () => {
+    fc.assert(
+      fc.property(queue, type, delay, (name, kind, ms) => {
+        const waiting = waitingQueueName(name, kind, gridDelay(ms));
+        expect(Buffer.byteLength(waiting)).toBeLessThanOrEqual(255);
+        expect(Buffer.from(waiting).toString()).toBe(waiting);
+        expect(waiting).not.toContain('\uFFFD');
+      }),
+    );
+  });
+
+  it('differs for two long names that only differ at their ends', () => {
+    const stem = 'ü'.repeat(120);
+    const names = ['a', 'b', 'ä', '漢', '😀'].map((end) =>
+      waitingQueueName(stem + end, 'classic', 8),
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('isWaitingQueue', () => {
+  it('knows each waiting queue of a queue again', () => {
+    fc.assert(
+      fc.property(queue, type, delay, (name, kind, ms) => {
+        expect(isWaitingQueue(waitingQueueName(name, kind, gridDelay(ms)), name)).toBe(true);
+      }),
+    );
+  });
+
+  it('knows only those of its own queue', () => {
+    fc.assert(
+      fc.property(queue, queue, type, delay, (name, other, kind, ms) => {
+        fc.pre(name !== other);
+        expect(isWaitingQueue(waitingQueueName(other, kind, gridDelay(ms)), name)).toBe(false);
+      }),
+    );
+  });
+
+  it('knows each of the two kinds', () => {
+    expect(isWaitingQueue('billing.wait.8', 'billing')).toBe(true);
+    expect(isWaitingQueue('billing.waitq.8', 'billing')).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['the queue itself', 'billing'],
+    ['the queue of somebody else’s retries', 'billing.retry.1024'],
+    ['the waiting queue of a waiting queue', 'billing.wait.8.wait.8'],
+    ['that of a queue whose name ends alike', 'my.billing.wait.8'],
+    ['that of a queue whose name begins alike', 'billing2.wait.8'],
+    ['a delay that is not on the grid', 'billing.wait.1000'],
+    ['a delay of 0', 'billing.wait.0'],
+    ['a delay with zeros before it', 'billing.wait.008'],
+    ['a fraction', 'billing.wait.8.5'],
+    ['no delay', 'billing.wait.'],
+    ['a delay beyond all that is asked for', `billing.wait.${2 ** 40}`],
+    ['a delay beyond the range of numbers', `billing.wait.${'9'.repeat(400)}`],
+    ['another kind', 'billing.waits.8'],
+    ['more after it', 'billing.wait.8\n'],
+    ['nothing', undefined],
+    ['null', null],
+    ['a number', 8],
+    ['bytes', Buffer.from('billing.wait.8')],
+    ['a list', ['billing.wait.8']],
+  ])('refuses %s', (_name, value) => {
+    expect(isWaitingQueue(value, 'billing')).toBe(false);
+  });
+
+  it('tells the waiting queue of a queue from one whose name looks like it', () => {
+    expect(isWaitingQueue('billing.wait.8.wait.8', 'billing.wait.8')).toBe(true);
+    expect(isWaitingQueue('billing.wait.8', 'billing.wait.8')).toBe(false);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { ServerUnderTest } from './server';
+
+async function withOne(options: { noAck?: boolean } = {}) {
+  const test = new ServerUnderTest();
+  test.declare('queue');
+  const consumer = test.consume('queue', options);
+  test.send('queue', 'one');
+  await test.turn();
+  return { test, consumer, channel: consumer.channel };
+}
+
+describe('a channel is strict', () => {
+  it.each(['acknowledge', 'reject', 'requeue', 'release'] as const)(
+    '%s, and no second time',
+    async (frame) => {
+      const { test, channel } = await withOne();
+      channel.cancel();
+      expect(channel.settle(1, frame)).toBe(true);
+      for (const again of ['acknowledge', 'reject', 'requeue', 'release'] as const) {
+        expect(() => channel.settle(1, again)).toThrow('settled twice');
+      }
+      expect(() => channel.leave(1)).toThrow('settled twice');
+      expect(test.server.queue('queue').unacknowledged).toBe(0);
+    },
+  );
+
+  it('throws for a tag that it never gave out', async () => {
+    const { channel } = await withOne();
+    expect(() => channel.settle(2, 'acknowledge')).toThrow('settled twice');
+    expect(() => channel.leave(0)).toThrow('settled twice');
+  });
+
+  it('throws for what was left unsettled, which goes back when the channel closes', async () => {
+    const { test, channel } = await withOne();
+    channel.leave(1);
+    expect(() => channel.settle(1, 'acknowledge')).toThrow('settled twice');
+    expect(() => channel.leave(1)).toThrow('settled twice');
+    channel.close();
+    expect(test.ready('queue')).toEqual(['one']);
+  });
+
+  it('throws for a delivery that needs no acknowledgement', async () => {
+    const { channel } = await withOne({ noAck: true });
+    expect(() => channel.settle(1, 'acknowledge')).toThrow('settled twice');
+  });
+
+  it('says that it is gone, without throwing, once it has ended', async () => {
+    const { test, consumer, channel } = await withOne();
+    channel.die(new Error('cut'));
+    expect(channel.lost.aborted).toBe(true);
+    expect(channel.settle(1, 'acknowledge')).toBe(false);
+    expect(() => channel.leave(1)).not.toThrow();
+    channel.close();
+    expect(consumer.ends).toEqual(['cut']);
+    expect(test.ready('queue')).toEqual(['one']);
+    expect(test.server.queue('queue')).toMatchObject({ unacknowledged: 0, consumerCount: 0 });
+  });
+});
+
+describe('consumers of one queue', () => {
+  it('take turns, as far as each has room', async () => {
+    const test = new ServerUnderTest();
+    test.declare('queue');
+    const [one, two] = [test.consume('queue', { prefetch: 1 }), test.consume('queue')];
+    for (const text of ['1', '2', '3', '4']) test.send('queue', text);
+    await test.turn();
+    expect([one.texts, two.texts]).toEqual([['1'], ['2', '3', '4']]);
+    expect(test.server.queue('queue')).toMatchObject({ unacknowledged: 4, consumerCount: 2 });
+  });
+
+  it('that come to a deleted queue are refused', async () => {
+    const { test, channel } = await withOne();
+    channel.cancel();
+    test.server.deleteQueue('queue');
+    expect(() => channel.consume()).toThrow(
+      "404 (NOT-FOUND) with message \"NOT_FOUND - no queue 'queue'",
+    );
+  });
+});

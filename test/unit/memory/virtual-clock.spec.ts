@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../lib/clock';
+import { VirtualClock } from '../../../lib/memory/virtual-clock';
+
+const DAY = 86_400_000;
+const turn = (): Promise<void> => new Promise((resolve) => systemClock.nextTurn(resolve));
+
+describe('the virtual clock', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('stands still until it is moved', async () => {
+    const clock = new VirtualClock();
+    const [now, monotonic] = [clock.now(), clock.monotonic()];
+    await new Promise<void>((resolve) => systemClock.after(5, resolve));
+    expect([clock.now(), clock.monotonic()]).toEqual([now, monotonic]);
+    clock.moveTo(1_000);
+    expect([clock.now(), clock.monotonic()]).toEqual([now + 1_000, monotonic + 1_000]);
+  });
+
+  it('makes calls in order, each at its own time, also those that a call adds', () => {
+    const clock = new VirtualClock();
+    const made: [string, number][] = [];
+    const note = (name: string) => () => void made.push([name, clock.monotonic()]);
+    clock.after(300, note('late'));
+    clock.after(100, () => {
+      note('early')();
+      clock.after(100, note('added'));
+      clock.after(1_000, note('beyond'));
+    });
+    clock.after(100, note('as early'));
+    clock.moveTo(500);
+    expect(made).toEqual([
+      ['early', 100],
+      ['as early', 100],
+      ['added', 200],
+      ['late', 300],
+    ]);
+    expect(clock.nextAt).toBe(1_100);
+  });
+
+  it('waits longer than any timer of Node', () => {
+    const clock = new VirtualClock();
+    const work = vi.fn();
+    clock.after(49 * DAY, work);
+    clock.moveTo(49 * DAY - 1);
+    expect(work).not.toHaveBeenCalled();
+    clock.moveTo(49 * DAY);
+    expect(work).toHaveBeenCalledOnce();
+  });
+
+  it('forgets what is cancelled, also during the move that would have made it', () => {
+    const clock = new VirtualClock();
+    const work = vi.fn();
+    const timer = clock.after(200, work);
+    clock.after(100, () => timer.cancel());
+    clock.moveTo(1_000);
+    expect(work).not.toHaveBeenCalled();
+    expect(clock.nextAt).toBeUndefined();
+  });
+
+  it('never goes back', () => {
+    const clock = new VirtualClock();
+    clock.moveTo(1_000);
+    clock.moveTo(10);
+    expect(clock.monotonic()).toBe(1_000);
+  });
+
+  it('makes what is due at once in the next turn, without being moved', async () => {
+    const clock = new VirtualClock();
+    const work = vi.fn();
+    clock.after(0, work);
+    clock.after(-5, work);
+    expect(work).not.toHaveBeenCalled();
+    await turn();
+    expect(work).toHaveBeenCalledTimes(2);
+    expect(clock.monotonic()).toBe(0);
+  });
+
+  it('is neither moved nor stopped by fake timers', async () => {
+    const clock = new VirtualClock();
+    vi.useFakeTimers();
+    const [work, later] = [vi.fn(), vi.fn()];
+    clock.nextTurn(work);
+    clock.after(1_000, later);
+    vi.advanceTimersByTime(60_000);
+    await turn();
+    expect(work).toHaveBeenCalledOnce();
+    expect(later).not.toHaveBeenCalled();
+    expect(clock.monotonic()).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it, vi } from 'vitest';
+import { HandlerTimeoutError } from '../../../lib/outcome/errors';
+import { ack, failureOf, type Outcome } from '../../../lib/outcome/outcome';
+import { on } from '../../../lib/outcome/policy';
+import { type ChainParts, chainOf } from '../../../lib/pipeline/chain';
+import type { SubscribeOptions } from '../../../lib/subscription/options';
+import { FakeClock } from '../../support/fake-clock';
+import { aDelivery, aLog, aSubscription } from '../fixtures';
+
+const TWO_SECONDS: SubscribeOptions = {
+  timeout: '2s',
+  onError: [on(HandlerTimeoutError, 'retry'), 'drop'],
+};
+
+/** A chain whose parts can wait on its clock. */
+function setUp(
+  parts: (wait: (ms: number) => Promise<void>) => Partial<ChainParts>,
+  options = TWO_SECONDS,
+) {
+  const clock = new FakeClock();
+  const wait = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      clock.after(ms, resolve);
+    });
+  const chain = chainOf({
+    subscription: aSubscription(options),
+    call: () => ack(),
+    clock,
+    log: aLog(),
+    interceptors: [],
+    ...parts(wait),
+  });
+  return { clock, run: (): Promise<Outcome> => chain(aDelivery(options)) };
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+describe('the timeout in the chain', () => {
+  it.each<[string, Partial<ChainParts>]>([
+    ['the handler', { call: never }],
+    ['the decoder', { deserializer: never }],
+  ])('covers %s, asks the rules of onError, and leaves no timer', async (_name, parts) => {
+    const { run, clock } = setUp(() => parts);
+    const running = run();
+    await clock.pass(2_000);
+    expect(failureOf(await running)).toMatchObject({ cause: 'timeout', policy: 'retry' });
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('is one for decoding and handler together', async () => {
+    const { run, clock } = setUp((wait) => ({
+      call: () => wait(1_200),
+      deserializer: () => wait(1_200),
+    }));
+    const running = run();
+    await clock.pass(2_000);
+    expect(failureOf(await running)?.cause).toBe('timeout');
+  });
+
+  it('lets decoding and handler end just in time', async () => {
+    const { run, clock } = setUp((wait) => ({
+      call: () => wait(999),
+      deserializer: () => wait(1_000),
+    }));
+    const running = run();
+    await clock.pass(1_999);
+    expect(await running).toEqual(ack());
+  });
+
+  it('does not start the handler when decoding ends too late', async () => {
+    const call = vi.fn();
+    const { run, clock } = setUp((wait) => ({ call, deserializer: () => wait(2_001) }));
+    const running = run();
+    await clock.pass(3_000);
+    expect(failureOf(await running)?.cause).toBe('timeout');
+    expect(call).not.toHaveBeenCalled();
+  });
+
+  it('does not cover the application’s interceptors', async () => {
+    const { run, clock } = setUp((wait) => ({
+      interceptors: [
+        async (_delivery, next) => {
+          const outcome = await next();
+          await wait(60_000);
+          return outcome;
+        },
+      ],
+    }));
+    const running = run();
+    await clock.pass(60_000);
+    expect(await running).toEqual(ack());
+  });
+
+  it('is none where none is declared', async () => {
+    const { run, clock } = setUp(() => ({ call: never }), {});
+    void run();
+    await clock.endTurn();
+    expect(clock.pending).toEqual([]);
+  });
+});

@@ -1,0 +1,285 @@
+import { AssertionError, ok } from 'node:assert';
+import { runInNewContext } from 'node:vm';
+import {
+  BadRequestException,
+  ForbiddenException,
+  HttpException,
+  UnprocessableEntityException,
+} from '@nestjs/common';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  ChannelLostError,
+  HandlerTimeoutError,
+  Panic,
+  StoppingError,
+} from '../../../lib/outcome/errors';
+import type { Cause } from '../../../lib/outcome/failure';
+import { causeOf, type IsPanic, isError } from '../../../lib/pipeline/classification';
+import { Failed, type Origin } from '../../../lib/pipeline/failed';
+import { oddValues } from '../fixtures';
+
+const order = { id: 7 };
+const before = { entered: false, name: 'a pipe' };
+const after = { entered: true, name: 'an interceptor' };
+
+function caught(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+function elsewhere(source: string): unknown {
+  return runInNewContext(source);
+}
+
+function overflow(): number {
+  return overflow() + 1;
+}
+
+function withProperties<T extends object>(error: T, properties: object): T {
+  return Object.assign(error, properties);
+}
+
+class LedgerPanic extends Panic {}
+class OwnTypeError extends TypeError {}
+const undefinedValue = undefined as unknown as { readonly id: number };
+
+describe('what the handler’s body threw', () => {
+  it.each<[string, unknown, Cause]>([
+    // The module's Panic and AssertionError.
+    ['a Panic', new Panic('two ledgers'), 'panic'],
+    ['what extends Panic', new LedgerPanic('two ledgers'), 'panic'],
+    ['a Panic with a cause', new Panic('two ledgers', { cause: new Error('why') }), 'panic'],
+    ['a Panic with a code', withProperties(new Panic('two ledgers'), { code: 'LEDGER' }), 'panic'],
+    [
+      'a Panic of another copy of the package',
+      withProperties(new Error('two ledgers'), { [Symbol.for('nestjs-settle.panic')]: true }),
+      'panic',
+    ],
+    [
+      'a Panic of another realm',
+      elsewhere(`Object.assign(new Error('x'), { [Symbol.for('nestjs-settle.panic')]: true })`),
+      'panic',
+    ],
+    ['an AssertionError of node:assert, code and all', caught(() => ok(false)), 'panic'],
+    [
+      'an AssertionError with a cause',
+      withProperties(new AssertionError({}), { cause: 'why' }),
+      'panic',
+    ],
+    [
+      'an AssertionError of another library, by its name',
+      withProperties(new Error('x'), { name: 'AssertionError' }),
+      'panic',
+    ],
+    [
+      'an AssertionError of another realm',
+      elsewhere(`Object.assign(new Error('x'), { name: 'AssertionError' })`),
+      'panic',
+    ],
+    // Values that are not errors.
+    ['undefined', undefined, 'error'],
+    ['a text', 'TypeError', 'error'],
+    ['an object that has the name of a TypeError', { name: 'TypeError', message: 'x' }, 'error'],
+    ['an object that has the name of an AssertionError', { name: 'AssertionError' }, 'error'],
+    // Abort and Timeout errors.
+    ['the AbortError of a signal', AbortSignal.abort().reason, 'error'],
+    [
+      'an AbortError that is a TypeError',
+      withProperties(new TypeError('x'), { name: 'AbortError' }),
+      'error',
+    ],
+    ['a TimeoutError', new DOMException('too long', 'TimeoutError'), 'error'],
+    [
+      'a TimeoutError that is a TypeError',
+      withProperties(new TypeError('x'), { name: 'TimeoutError' }),
+      'error',
+    ],
+    // Errors with a cause or a code.
+    [
+      'a failed fetch',
+      new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }),
+      'error',
+    ],
+    ['a TypeError whose cause is null', new TypeError('x', { cause: null }), 'error'],
+    [
+      'a TypeError of Node’s own checks, with a code',
+      caught(() => Buffer.from(5 as never)),
+      'error',
+    ],
+    ['a ReferenceError with a code', withProperties(new ReferenceError('x'), { code: 5 }), 'error'],
+    [
+      'a failed fetch of another realm',
+      elsewhere(`new TypeError('fetch failed', { cause: new Error('x') })`),
+      'error',
+    ],
+    // Bugs.
+    ['a TypeError', caught(() => undefinedValue.id), 'panic'],
+    ['what extends TypeError', new OwnTypeError('x'), 'panic'],
+    ['a TypeError of another realm', elsewhere('try { null.id } catch (error) { error }'), 'panic'],
+    ['a ReferenceError', new ReferenceError('x is not defined'), 'panic'],
+    ['a ReferenceError of another realm', elsewhere('try { x } catch (error) { error }'), 'panic'],
+    ['a stack overflow', caught(overflow), 'panic'],
+    [
+      'a stack overflow of another realm',
+      elsewhere('const f = () => f() + 1; try { f() } catch (error) { error }'),
+      'panic',
+    ],
+    // Ordinary errors.
+    ['an Error', new Error('the bank is closed'), 'error'],
+    ['an Error of another realm', elsewhere(`new Error('x')`), 'error'],
+    [
+      'an Error that calls itself TypeError',
+      withProperties(new Error('x'), { name: 'TypeError' }),
+      'error',
+    ],
+    ['a RangeError', caught(() => new Array(-1)), 'error'],
+    ['a SyntaxError', caught(() => JSON.parse('{')), 'error'],
+    ['an HttpException of 400: the body had begun', new BadRequestException(), 'error'],
+    ['an AggregateError of bugs', new AggregateError([new TypeError('x')]), 'error'],
+    ['a lost channel', new ChannelLostError('x'), 'error'],
+    ['the service stopping', new StoppingError('x'), 'error'],
+    ['a HandlerTimeoutError that it threw itself', new HandlerTimeoutError('x', 5), 'error'],
+  ])('%s', (_name, error, cause) => {
+    expect(causeOf(new Failed('body', error), order)).toBe(cause);
+  });
+
+  it.each<[string, unknown, Cause]>([
+    ['null', null, 'undecodable'],
+    ['undefined, of an empty body', undefined, 'undecodable'],
+    ['a text', 'order', 'undecodable'],
+    ['a number', 0, 'undecodable'],
+    ['false', false, 'undecodable'],
+    ['a list', [], 'panic'],
+    ['an object', {}, 'panic'],
+    ['bytes', Buffer.from('x'), 'panic'],
+  ])('a TypeError while the payload is %s: %s', (_name, payload, cause) => {
+    expect(causeOf(new Failed('body', new TypeError('x')), payload)).toBe(cause);
+    expect(causeOf(new Failed('body', elsewhere(`new TypeError('x')`)), payload)).toBe(cause);
+  });
+
+  it('while the payload is null: only a TypeError is the payload’s fault', () => {
+    const causeWithNull = (error: unknown): Cause => causeOf(new Failed('body', error), null);
+    expect(causeWithNull(new ReferenceError('x'))).toBe('panic');
+    expect(causeWithNull(new Panic('x'))).toBe('panic');
+    expect(causeWithNull(new TypeError('x', { cause: 'why' }))).toBe('error');
+    expect(causeWithNull(new Error('x'))).toBe('error');
+  });
+});
+
+describe('what guards, pipes, interceptors and filters raised', () => {
+  it.each<[string, unknown, { readonly entered: boolean; readonly name: string }, Cause]>([
+    ['400 before the body', new BadRequestException(), before, 'undecodable'],
+    ['422 before the body', new UnprocessableEntityException(), before, 'undecodable'],
+    ['an exception with the status 422', new HttpException('x', 422), before, 'undecodable'],
+    ['an exception of another copy of Nest', { getStatus: () => 400 }, before, 'undecodable'],
+    ['400 after the body began', new BadRequestException(), after, 'error'],
+    ['a denial', new ForbiddenException(), before, 'error'],
+    ['a status that is no number', { getStatus: () => '400' }, before, 'error'],
+    ['a status that can not be asked', { getStatus: () => caught }, before, 'error'],
+    ['a getStatus that throws', { getStatus: () => undefinedValue.id }, before, 'error'],
+    ['a getStatus that is no method', { getStatus: 400 }, before, 'error'],
+    ['a TypeError', new TypeError('res.setHeader is not a function'), before, 'error'],
+    ['a TypeError after the body began', new TypeError('x'), after, 'error'],
+    ['a ReferenceError', new ReferenceError('x'), before, 'error'],
+    ['a stack overflow', caught(overflow), after, 'error'],
+    ['a Panic, which says so itself', new Panic('x'), before, 'panic'],
+  ])('%s', (_name, error, enhancer, cause) => {
+    expect(causeOf(new Failed('enhancer', error, enhancer), order)).toBe(cause);
+    // The payload has no say in it.
+    expect(causeOf(new Failed('enhancer', error, enhancer), null)).toBe(cause);
+  });
+
+  it('an interceptor of the module’s options: never a panic but for a Panic', () => {
+    const causeOfInterceptor = (error: unknown): Cause =>
+      causeOf(new Failed('interceptor', error), order);
+    expect(causeOfInterceptor(new TypeError('x'))).toBe('error');
+    expect(causeOfInterceptor(new BadRequestException())).toBe('error');
+    expect(causeOfInterceptor(new Panic('x'))).toBe('panic');
+  });
+});
+
+describe('where the failure comes from', () => {
+  it.each<[Origin, Cause]>([
+    ['timeout', 'timeout'],
+    ['decode', 'undecodable'],
+  ])('%s decides before all else', (origin, cause) => {
+    const isPanic = vi.fn<IsPanic>(() => true);
+    for (const error of [new Panic('x'), new TypeError('x'), 'x', new AssertionError({})]) {
+      expect(causeOf(new Failed(origin, error), order, isPanic)).toBe(cause);
+    }
+    expect(isPanic).not.toHaveBeenCalled();
+  });
+});
+
+describe('isPanic of the module’s options', () => {
+  it('makes a panic of anything, an enhancer’s refusal included', () => {
+    const yes = (): boolean => true;
+    for (const failed of [
+      new Failed('body', new Error('x')),
+      new Failed('body', undefined),
+      new Failed('enhancer', new BadRequestException(), before),
+      new Failed('interceptor', new Error('x')),
+    ]) {
+      expect(causeOf(failed, order, yes)).toBe('panic');
+    }
+  });
+
+  it('makes no panic of anything, a Panic included; what is undecodable stays so', () => {
+    const no = (): boolean => false;
+    for (const error of [new Panic('x'), new TypeError('x'), caught(() => ok(false))]) {
+      expect(causeOf(new Failed('body', error), order, no)).toBe('error');
+    }
+    expect(causeOf(new Failed('enhancer', new BadRequestException(), before), order, no)).toBe(
+      'undecodable',
+    );
+  });
+
+  it('is asked about the error itself, and leaves it to the table by answering undefined', () => {
+    const isPanic = vi.fn<IsPanic>(() => undefined);
+    const error = new TypeError('x');
+    expect(causeOf(new Failed('body', error), order, isPanic)).toBe('panic');
+    expect(causeOf(new Failed('body', new Error('x')), order, isPanic)).toBe('error');
+    expect(isPanic.mock.calls[0]).toEqual([error]);
+    expect(isPanic).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('what a handler should not throw', () => {
+  it.each(oddValues)('%s: no panic, and no throw', (_name, make) => {
+    for (const origin of ['body', 'interceptor'] as const) {
+      expect(causeOf(new Failed(origin, make()), order)).toBe('error');
+    }
+    expect(causeOf(new Failed('enhancer', make(), before), order)).toBe('error');
+  });
+
+  it('a TypeError whose other properties can not be read is still a TypeError', () => {
+    const fail = (): never => {
+      throw new Error('unreadable');
+    };
+    const error = Object.defineProperties(new TypeError('x'), { code: { get: fail } });
+    expect(causeOf(new Failed('body', error), order)).toBe('panic');
+  });
+});
+
+describe('isError', () => {
+  it.each<[unknown, boolean]>([
+    [new Error('x'), true],
+    [new DOMException('x'), true],
+    [elsewhere(`new RangeError('x')`), true],
+    [elsewhere(`class Own extends Error {}; new Own('x')`), true],
+    [Object.create(Error.prototype), true],
+    [{ name: 'Error', message: 'x' }, false],
+    ['Error: x', false],
+    [null, false],
+  ])('%o: %s', (value, expected) => {
+    expect(isError(value)).toBe(expected);
+  });
+
+  it.each(oddValues)('answers for %s', (_name, make) => {
+    expect(typeof isError(make())).toBe('boolean');
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it, vi } from 'vitest';
+import { HandlerTimeoutError } from '../../../lib/outcome/errors';
+import { ack, type Outcome, retry } from '../../../lib/outcome/outcome';
+import { Failed } from '../../../lib/pipeline/failed';
+import { timeoutStage } from '../../../lib/pipeline/timeout';
+import { FakeClock } from '../../support/fake-clock';
+import { aDelivery, HANDLER } from '../fixtures';
+
+function setUp() {
+  const clock = new FakeClock();
+  const delivery = aDelivery();
+  let end: (outcome: Outcome) => void = () => {};
+  let fail: (error: unknown) => void = () => {};
+  const work = new Promise<Outcome>((resolve, reject) => {
+    end = resolve;
+    fail = reject;
+  });
+  const settled = vi.fn();
+  const result = timeoutStage(clock, 1_000)(delivery, () => work);
+  result.then(settled, settled);
+  return { clock, delivery, result, settled, end, fail };
+}
+
+describe('the timeout', () => {
+  it('lets a handler end in time, and takes its timer back', async () => {
+    const { clock, delivery, result, end } = setUp();
+    clock.advance(999);
+    end(retry());
+    expect(await result).toEqual(retry());
+    expect(clock.pending).toEqual([]);
+    expect(delivery.signal.aborted).toBe(false);
+  });
+
+  it('lets a failure through, and takes its timer back', async () => {
+    const { clock, result, fail } = setUp();
+    const error = new Error('why');
+    fail(error);
+    await expect(result).rejects.toBe(error);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('ends after its time, not a moment sooner', async () => {
+    const { clock, settled } = setUp();
+    await clock.pass(999);
+    expect(settled).not.toHaveBeenCalled();
+    await clock.pass(1);
+    expect(settled).toHaveBeenCalledOnce();
+  });
+
+  it('aborts the signal and fails with one HandlerTimeoutError that names the handler', async () => {
+    const { clock, delivery, result } = setUp();
+    const listener = vi.fn();
+    delivery.signal.addEventListener('abort', listener);
+    clock.advance(1_000);
+    const failed: unknown = await result.catch((error: unknown) => error);
+    if (!(failed instanceof Failed)) throw new Error('no failure');
+    expect(failed.origin).toBe('timeout');
+    expect(failed.error).toBeInstanceOf(HandlerTimeoutError);
+    expect(failed.error).toMatchObject({ timeout: 1_000 });
+    expect(String(failed.error)).toContain(HANDLER);
+    expect(delivery.signal.reason).toBe(failed.error);
+    expect(listener).toHaveBeenCalledOnce();
+  });
+
+  it.each(['end', 'fail'] as const)('lets nothing count that comes later (%s)', async (how) => {
+    const stage = setUp();
+    stage.clock.advance(1_000);
+    if (how === 'end') stage.end(ack());
+    else stage.fail(new Error('late'));
+    await expect(stage.result).rejects.toMatchObject({ origin: 'timeout' });
+    await stage.clock.endTurn();
+    expect(stage.settled).toHaveBeenCalledOnce();
+  });
+
+  it('counts a handler that ends as a reaction to the signal as one that ran too long', async () => {
+    const { clock, delivery, result, end } = setUp();
+    delivery.signal.addEventListener('abort', () => end(ack()));
+    clock.advance(1_000);
+    await expect(result).rejects.toMatchObject({ origin: 'timeout' });
+  });
+
+  it('leaves the reason of a signal that has aborted before', async () => {
+    const { clock, delivery, result } = setUp();
+    const reason = new Error('the channel is gone');
+    delivery.abort(reason);
+    clock.advance(1_000);
+    await expect(result).rejects.toMatchObject({ error: expect.any(HandlerTimeoutError) });
+    expect(delivery.signal.reason).toBe(reason);
+  });
+
+  it('is not measured by the wall clock', async () => {
+    const { clock, settled } = setUp();
+    clock.setWall(clock.now() + 86_400_000);
+    await clock.pass(999);
+    expect(settled).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Cause } from '../../../lib/outcome/failure';
+import {
+  type Decision,
+  type DecisionTerms,
+  decide,
+  type Verdict,
+} from '../../../lib/settlement/decide';
+import table from '../settlement-table.json';
+
+interface Row {
+  readonly name: string;
+  readonly outcome: Verdict;
+  readonly subscription: DecisionTerms;
+  readonly attempt: number;
+  readonly counts: boolean;
+  readonly expect: Decision;
+}
+
+const rows = table.rows as unknown as readonly Row[];
+
+describe('the settlement table', () => {
+  it.each(rows)('$name', ({ outcome, subscription, attempt, counts, expect: expected }) => {
+    expect(decide(outcome, subscription, attempt, counts)).toEqual(expected);
+  });
+
+  it('has a row for each decision, and no two rows of one name', () => {
+    const decisions = new Set(rows.map((row) => row.expect.do));
+    expect([...decisions].sort()).toEqual([
+      'acknowledge',
+      'copyToDeadLetter',
+      'copyToRetryAddress',
+      'leaveUnsettled',
+      'nothing',
+      'reject',
+      'requeue',
+      'run',
+    ]);
+    expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+  });
+});
+
+const by = fc.constantFrom<'runtime' | 'broker'>('runtime', 'broker');
+const terms: fc.Arbitrary<DecisionTerms> = fc.record({
+  retry: fc.option(fc.record({ attempts: fc.integer({ min: 1, max: 10 }), by }), {
+    nil: undefined,
+  }),
+  deadLetter: fc.option(fc.record({ by }), { nil: undefined }),
+  noAck: fc.boolean(),
+});
+const cause = fc.constantFrom<Cause>('error', 'timeout', 'undecodable', 'panic');
+const delayed = { delayMs: fc.integer({ min: 0, max: 5_000 }), backoff: fc.boolean() };
+const said: fc.Arbitrary<Verdict> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('ack' as const, 'drop' as const, 'retry' as const) }),
+  fc.record({ kind: fc.constant('retryAfter' as const), ...delayed }),
+);
+const spoken: fc.Arbitrary<Verdict> = fc.oneof(
+  fc.record({
+    policy: fc.constantFrom(
+      'failFast' as const,
+      'drop' as const,
+      'skip' as const,
+      'retry' as const,
+    ),
+    cause,
+  }),
+  fc.record({ policy: fc.constant('retryAfter' as const), cause, ...delayed }),
+);
+const arrival = fc.constant<Verdict>({ arrival: true });
+const verdict = fc.oneof(said, spoken);
+const attempt = fc.integer({ min: 1, max: 20 });
+
+type Input = [verdict: Verdict, terms: DecisionTerms, attempt: number, counts: boolean];
+
+function always(
+  verdicts: fc.Arbitrary<Verdict>,
+  holds: (decision: Decision, ...input: Input) => void,
+): void {
+  fc.assert(
+    fc.property(verdicts, terms, attempt, fc.boolean(), (...input: Input) => {
+      holds(decide(...input), ...input);
+    }),
+    { numRuns: 2_000 },
+  );
+}
+
+function nameOf(one: Verdict): string {
+  if ('arrival' in one) return 'arrival';
+  return 'kind' in one ? one.kind : one.policy;
+}
+
+const DECISIONS = new Set(rows.map((row) => row.expect.do));
+
+describe('for any outcome, subscription, attempt and broker', () => {
+  it('there is one decision, and the same one each time', () => {
+    always(fc.oneof(verdict, arrival), (decision, ...input) => {
+      expect(DECISIONS).toContain(decision.do);
+      expect(decide(...input)).toEqual(decision);
+    });
+  });
+
+  it('the handler runs on arrival only, and else only at the cap is it not', () => {
+    always(arrival, (decision, _verdict, { retry, noAck }, n) => {
+      const isBeyond = !noAck && retry !== undefined && n > retry.attempts;
+      expect(decision.do === 'run').toBe(!isBeyond);
+      if (isBeyond) expect(['reject', 'copyToDeadLetter']).toContain(decision.do);
+    });
+    always(verdict, (decision) => expect(decision.do).not.toBe('run'));
+  });
+
+  it('nothing goes back, by copy or by itself, at the cap or beyond it', () => {
+    always(verdict, (decision, _verdict, { retry }, n) => {
+      if (retry === undefined || n < retry.attempts) return;
+      expect(['copyToRetryAddress', 'requeue']).not.toContain(decision.do);
+    });
+  });
+
+  it('a retry below the cap is never the end of a message', () => {
+    always(verdict, (decision, asked, { retry, noAck }, n) => {
+      if (!nameOf(asked).startsWith('retry') || noAck) return;
+      if (retry !== undefined && n >= retry.attempts) return;
+      expect(['copyToRetryAddress', 'requeue']).toContain(decision.do);
+    });
+  });
+
+  it('only ack and skip acknowledge, and nothing that asked to be dropped does', () => {
+    always(verdict, (decision, asked) => {
+      if (decision.do === 'acknowledge') expect(['ack', 'skip']).toContain(nameOf(asked));
+      if (nameOf(asked) === 'drop') expect(decision.do).not.toBe('acknowledge');
+    });
+  });
+
+  it('what is dropped goes to the declared dead letter, or is rejected', () => {
+    always(verdict, (decision, asked, { deadLetter, noAck }) => {
+      if (nameOf(asked) !== 'drop' || noAck) return;
+      expect(decision.do).toBe(deadLetter?.by === 'runtime' ? 'copyToDeadLetter' : 'reject');
+    });
+  });
+
+  it('a dead letter’s reason is the cap, or why the policy was asked, or the drop', () => {
+    always(fc.oneof(verdict, arrival), (decision, asked) => {
+      if (decision.do !== 'copyToDeadLetter') return;
+      const why = 'cause' in asked ? asked.cause : 'drop';
+      expect(decision.reason).toBe(nameOf(asked) === 'drop' ? why : 'attempts');
+    });
+  });
+
+  it('the attempt of a copy is the next one', () => {
+    always(verdict, (decision, _verdict, _terms, n) => {
+      if (decision.do === 'copyToRetryAddress') expect(decision.attempt).toBe(n + 1);
+    });
+  });
+
+  it('no copy waits longer or shorter than was asked', () => {
+    always(verdict, (decision, asked) => {
+      if (decision.do !== 'copyToRetryAddress') return;
+      expect(decision.delayMs).toBe('delayMs' in asked ? asked.delayMs : 0);
+    });
+  });
+
+  it('a delay is waited for: it is a copy, but where the broker delays its own backoff', () => {
+    always(verdict, (decision, asked, { retry }, _n, counts) => {
+      if (decision.do !== 'requeue' || !('delayMs' in asked) || asked.delayMs === 0) return;
+      expect(asked.backoff && counts && retry?.by).toBe('broker');
+    });
+  });
+
+  it('where nobody but we can count, a declared retry is a copy that carries the count', () => {
+    always(verdict, (decision, _verdict, { retry }, _n, counts) => {
+      if (retry !== undefined && !counts) expect(decision.do).not.toBe('requeue');
+    });
+  });
+
+  it('failFast leaves the delivery unsettled, and nothing else does', () => {
+    always(verdict, (decision, asked) => {
+      expect(decision.do === 'leaveUnsettled').toBe(nameOf(asked) === 'failFast');
+    });
+  });
+
+  it('nothing is sent for a noAck subscription', () => {
+    always(fc.oneof(verdict, arrival), (decision, _verdict, { noAck }) => {
+      if (noAck) expect(['nothing', 'leaveUnsettled', 'run']).toContain(decision.do);
+      else expect(decision.do).not.toBe('nothing');
+    });
+  });
+
+  it('a message that is rejected at the cap is warned of, unless a dead letter takes it', () => {
+    always(fc.oneof(verdict, arrival), (decision, asked, { deadLetter }) => {
+      if (decision.do !== 'reject') return;
+      const lost = deadLetter === undefined && nameOf(asked) !== 'drop';
+      expect(decision.warn ?? false).toBe(lost);
+    });
+  });
+});
