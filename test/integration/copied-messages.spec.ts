@@ -149,6 +149,28 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     expect(dead.properties.expiration).toBeUndefined();
   });
 
+  it.each([
+    ['dead letter', { retry: { attempts: 1 } }],
+    ['copy by retry()', {}],
+  ] as const)('leave no %s to expire', async (_name, options) => {
+    const queue = unique('lasting');
+    const seen: unknown[] = [];
+    const Handler = handlerOf(
+      { queue, queueType, retry: { attempts: 2 }, deadLetter: `${queue}.dead`, ...options },
+      (_payload, { message }) => {
+        seen.push(message.properties.expiration);
+        return retry();
+      },
+    );
+    await startApp({ providers: [Handler] });
+    await broker.send(queue, {}, { expiration: 60_000 });
+    const dead = await broker.take(`${queue}.dead`);
+    expect(dead.properties.expiration).toBeUndefined();
+    expect(seen[0]).toBe('60000');
+    // On a quorum queue it is the message itself that comes again.
+    if (queueType === 'classic') expect(seen[1]).toBeUndefined();
+  });
+
   const bodies: [name: string, body: Buffer, published?: Options.Publish][] = [
     ['gzip', gzipSync('{"a":1}'), { contentEncoding: 'gzip' }],
     ['every byte', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
