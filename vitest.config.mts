@@ -11,7 +11,8 @@ export default defineConfig({
         plugins,
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.spec.ts', 'test/support/server/spec/find-server.spec.mjs'],
+          include: ['test/unit/**/*.spec.ts', 'test/support/server/spec/!(private-node).spec.mjs'],
+          testTimeout: 20_000,
         },
       },
       {

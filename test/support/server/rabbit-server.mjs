@@ -28,6 +28,12 @@ import { isOf } from './releases.mjs';
  * @property {() => Promise<void>} stop ends and removes the server if it was started here
  */
 
+const sources = {
+  environment: 'RABBITMQ_URL',
+  'private node': 'a package',
+  docker: 'Docker',
+};
+
 /**
  * The management of a server that another process found. Undefined when that server has none.
  *
@@ -50,9 +56,9 @@ export async function requireRelease(server, release) {
     return server;
   }
   await server.stop();
-  const source = server.origin === 'environment' ? 'RABBITMQ_URL' : `the ${server.origin}`;
+  const source = sources[server.origin];
   const version = server.version ?? 'of a version that it does not tell';
-  throw new Error(`RabbitMQ ${release} was asked for, but the server of ${source} is ${version}`);
+  throw new Error(`RabbitMQ ${release} was asked for, but the server from ${source} is ${version}`);
 }
 
 /**

@@ -15,13 +15,7 @@ const usualCache = fileURLToPath(new URL('../../../.cache/rabbitmq', import.meta
 const packages = 'usr/lib/rabbitmq/lib';
 const timeout = 1_800_000;
 
-/** What unpacking needs, and the packages that have it. */
-const needed = /** @type {const} */ ([
-  ['debootstrap', () => findExecutable('debootstrap', ['/usr/sbin']) !== undefined],
-  ['debian-archive-keyring', () => existsSync('/usr/share/keyrings/debian-archive-keyring.gpg')],
-]);
-
-const steps = { installPackage, findDebianMirror, run };
+const steps = { missingPackages, installPackage, findDebianMirror, run };
 
 /**
  * The folder that unpacked releases are kept in: the one that `RABBITMQ_TEST_CACHE` names, or `.cache/rabbitmq` of
@@ -69,11 +63,9 @@ export async function unpackRelease(release, log, otherSteps = {}) {
  * @returns {Promise<void>}
  */
 async function unpack(release, folder, log, look) {
-  for (const [name, isThere] of needed) {
-    if (!isThere()) {
-      log(`installing the package ${name} with apt-get`);
-      await look.installPackage(name);
-    }
+  for (const name of look.missingPackages()) {
+    log(`installing the package ${name} with apt-get`);
+    await look.installPackage(name);
   }
   const suite = suiteOf(release);
   log(`unpacking RabbitMQ ${release} of Debian ${suite} into ${folder}; this is done once`);
@@ -84,4 +76,20 @@ async function unpack(release, folder, log, look) {
     timeout,
     name: `unpacking RabbitMQ ${release}`,
   });
+}
+
+/**
+ * The packages that unpacking needs and that are not installed.
+ *
+ * @returns {string[]}
+ */
+function missingPackages() {
+  const missing = [];
+  if (findExecutable('debootstrap', ['/usr/sbin']) === undefined) {
+    missing.push('debootstrap');
+  }
+  if (!existsSync('/usr/share/keyrings/debian-archive-keyring.gpg')) {
+    missing.push('debian-archive-keyring');
+  }
+  return missing;
 }

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Stands in for the `docker` command: as much of it as a test server needs, with a server in each "container" that
- * only opens connections and tells its version. Containers and a record of all calls are kept in the folder that
- * `DOCKER_STAND_IN` names.
+ * only opens connections and tells its version: patch 7 of what its image is named for, or `DOCKER_STAND_IN_VERSION`.
+ * Containers and a record of all calls are kept in the folder that `DOCKER_STAND_IN` names.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const container = join(folder, `${parameters.at(-1)}.json`);
 
 switch (command) {
   case 'serve':
-    serve(...parameters.map(Number));
+    serve(parameters);
     break;
   case 'create':
     create();
@@ -51,11 +51,16 @@ function create() {
   const ports = parameters.filter((word) => /^127\.0\.0\.1:\d+:(5672|15672)$/.test(word));
   writeFileSync(
     join(folder, `${name}.json`),
-    JSON.stringify({ ports: ports.map((word) => word.split(':')[1]) }),
+    JSON.stringify({ ports: ports.map((word) => word.split(':')[1]), version: versionOf() }),
   );
 }
 
-/** @returns {{ ports: string[], pid?: number }} */
+/** @returns {string} */
+function versionOf() {
+  return process.env.DOCKER_STAND_IN_VERSION ?? `${parameters.at(-1)?.split(':')[1]}.7`;
+}
+
+/** @returns {{ ports: string[], version: string, pid?: number }} */
 function read() {
   return JSON.parse(readFileSync(container, 'utf8'));
 }
@@ -67,7 +72,8 @@ function update(change) {
 
 /** @returns {number | undefined} */
 function startServer() {
-  const words = [fileURLToPath(import.meta.url), 'serve', ...read().ports];
+  const { ports, version } = read();
+  const words = [fileURLToPath(import.meta.url), 'serve', ...ports, version];
   const server = spawn(process.execPath, words, { detached: true, stdio: 'ignore' });
   server.unref();
   return server.pid;
@@ -81,17 +87,13 @@ function endServer() {
   }
 }
 
-/**
- * @param {number} [amqpPort]
- * @param {number} [managementPort]
- */
-function serve(amqpPort, managementPort) {
+/** @param {string[]} words */
+function serve([amqpPort, managementPort, version]) {
   createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.once('data', () => socket.write(Buffer.from([1, 0, 0])));
-  }).listen(amqpPort, '127.0.0.1');
-  createHttpServer((_, response) => response.end('{"rabbitmq_version":"3.13.7"}')).listen(
-    managementPort,
-    '127.0.0.1',
-  );
+  }).listen(Number(amqpPort), '127.0.0.1');
+  createHttpServer((_, response) =>
+    response.end(JSON.stringify({ rabbitmq_version: version })),
+  ).listen(Number(managementPort), '127.0.0.1');
 }

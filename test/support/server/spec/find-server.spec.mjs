@@ -35,6 +35,7 @@ beforeEach(() => {
   lines = [];
   vi.stubEnv('RABBITMQ_URL', undefined);
   vi.stubEnv('RABBITMQ_MANAGEMENT_URL', undefined);
+  vi.stubEnv('RABBITMQ_TEST_VERSION', undefined);
   vi.stubEnv('TMPDIR', join(folder, 'temporary'));
   vi.stubEnv('DOCKER_STAND_IN', folder);
 });
@@ -62,10 +63,10 @@ const dockerCalls = () => readFileSync(join(folder, 'calls'), 'utf8').trim().spl
 
 describe('a server from the environment', () => {
   it('comes before all others and is left alone', async () => {
-    vi.stubEnv('RABBITMQ_URL', 'amqp://somewhere');
+    vi.stubEnv('RABBITMQ_URL', 'amqp://127.0.0.1:1');
     const server = await findServer({ log });
     await server.stop();
-    expect(server).toMatchObject({ url: 'amqp://somewhere', origin: 'environment' });
+    expect(server).toMatchObject({ url: 'amqp://127.0.0.1:1', origin: 'environment' });
     expect(server.management).toBeUndefined();
     expect(managementFrom(server.describe())).toBeUndefined();
     expect(lines).toEqual([]);

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -45,9 +46,10 @@ it('runs beside another, outlives a crash and a restart, and leaves nothing', as
   expect(await second.management?.queues()).toEqual([]);
 
   const traces = servers.map(({ url, management }) => {
-    const { url: httpUrl, ctl } = management?.describe() ?? { url: '' };
-    const { HOME = '', ERL_EPMD_PORT } = ctl?.environment ?? {};
-    return { folder: HOME, ports: [portOf(url), portOf(httpUrl), Number(ERL_EPMD_PORT)] };
+    const { url: httpUrl, ctl, logPath = '' } = management?.describe() ?? { url: '' };
+    const { ERL_EPMD_PORT } = ctl?.environment ?? {};
+    const ports = [portOf(url), portOf(httpUrl), Number(ERL_EPMD_PORT)];
+    return { folder: dirname(dirname(logPath)), ports };
   });
   expect(traces.every(({ folder }) => existsSync(folder))).toBe(true);
   await Promise.all(servers.map((server) => server.stop()));
