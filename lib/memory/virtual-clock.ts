@@ -3,6 +3,7 @@ import { type Clock, systemClock, type Timer } from '../clock';
 interface Call {
   readonly at: number;
   readonly work: () => void;
+  readonly background: boolean;
 }
 
 /**
@@ -22,8 +23,9 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  after(ms: number, work: () => void): Timer {
-    const call: Call = { at: this.#now + Math.max(0, ms), work };
+  after(ms: number, work: () => void, options?: { readonly background?: boolean }): Timer {
+    const background = options?.background ?? false;
+    const call: Call = { at: this.#now + Math.max(0, ms), work, background };
     this.#calls.push(call);
     if (ms <= 0) systemClock.nextTurn(() => this.moveTo(this.#now));
     return {
@@ -37,9 +39,13 @@ export class VirtualClock implements Clock {
     systemClock.nextTurn(work);
   }
 
-  /** When the next call is due, on the scale of `monotonic`; `undefined` where none is. */
+  /**
+   * When the next call is due that somebody waits for, on the scale of `monotonic`; `undefined` where none
+   * is. A call in the background is made on the way.
+   */
   get nextAt(): number | undefined {
-    return this.#calls.length === 0 ? undefined : Math.min(...this.#calls.map(({ at }) => at));
+    const awaited = this.#calls.filter(({ background }) => !background);
+    return awaited.length === 0 ? undefined : Math.min(...awaited.map(({ at }) => at));
   }
 
   /** Moves to a point in time, never back, and makes the calls that are due by then, in order. */

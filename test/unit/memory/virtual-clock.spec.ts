@@ -60,6 +60,15 @@ describe('the virtual clock', () => {
     expect(clock.nextAt).toBeUndefined();
   });
 
+  it('makes calls in the background on the way, and tells nobody to wait for them', () => {
+    const clock = new VirtualClock();
+    const work = vi.fn();
+    clock.after(100, work, { background: true });
+    expect(clock.nextAt).toBeUndefined();
+    clock.moveTo(200);
+    expect(work).toHaveBeenCalledOnce();
+  });
+
   it('never goes back', () => {
     const clock = new VirtualClock();
     clock.moveTo(1_000);

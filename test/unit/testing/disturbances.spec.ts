@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
+import { type Delivery, drop, type Outcome, Subscribe, SubscriptionRegistry } from '../../../lib';
+import { start } from './app';
+
+@Injectable()
+class Billing {
+  signals: AbortSignal[] = [];
+
+  @Subscribe({ queue: 'billing', deadLetter: 'billing.dead' })
+  charge(say: string, ...rest: [unknown, unknown, Delivery]): Outcome | Promise<void> | void {
+    this.signals.push(rest[2].signal);
+    if (say === 'drop') return drop();
+    if (say === 'wait') return new Promise(() => {});
+  }
+}
+
+const app = { providers: [Billing] };
+
+describe('a server that is disturbed', () => {
+  it('holds confirms back: the original waits for its copy', async () => {
+    const test = await start(app);
+    const release = test.server.holdConfirms();
+    await test.publish('', 'billing', 'drop');
+    await test.advance('1s');
+    expect(test.settlements(Billing, 'charge')).toEqual([]);
+    expect(await test.queue('billing')).toMatchObject({ ready: 0, unacknowledged: 1 });
+    release();
+    await test.idle();
+    expect(test.settlements(Billing, 'charge')).toMatchObject([{ settlement: 'sent' }]);
+    expect(await test.queue('billing')).toMatchObject({ ready: 0, unacknowledged: 0 });
+  });
+
+  it('refuses copies: the original goes back, and comes again after a pause', async () => {
+    const test = await start(app);
+    test.server.refuseConfirms(true);
+    await test.publish('', 'billing', 'drop');
+    await test.advance('2s');
+    expect(test.settlements(Billing, 'charge')).toMatchObject([{ settlement: 'copyFailed' }]);
+    expect(await test.queue('billing')).toMatchObject({ ready: 1, unacknowledged: 0 });
+    test.server.refuseConfirms(false);
+    await test.advance('5s');
+    expect(test.settlements(Billing, 'charge').at(-1)).toMatchObject({ settlement: 'sent' });
+    expect(await test.queue('billing.dead')).toMatchObject({ ready: 1 });
+  });
+
+  it('loses a channel: what it had not settled comes again, and the first run hears of it', async () => {
+    const test = await start(app);
+    await test.publish('', 'billing', 'wait');
+    await test.advance(0);
+    test.loseChannel(Billing, 'charge');
+    const [signal] = test.get(Billing).signals;
+    expect(signal?.reason).toMatchObject({ name: 'ChannelLostError' });
+    expect(test.get(SubscriptionRegistry).get(Billing, 'charge').state).toBe('reconnecting');
+    await test.advance('1s');
+    expect(test.get(Billing).signals).toHaveLength(2);
+    expect(await test.queue('billing')).toMatchObject({ unacknowledged: 1, consumers: 1 });
+  });
+
+  it('loses a queue: it is declared again', async () => {
+    const test = await start(app);
+    test.server.deleteQueue('billing');
+    await test.advance('1s');
+    expect(await test.deliver(Billing, 'charge', 'ok')).toMatchObject({ outcome: 'ack' });
+  });
+});

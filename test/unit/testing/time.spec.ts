@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Delivery, type Outcome, retryAfter, Subscribe } from '../../../lib';
+import { start } from './app';
+
+type Rest = [unknown, unknown, Delivery];
+
+describe('time', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('reaches delays that no timer of Node keeps', async () => {
+    @Injectable()
+    class Reminder {
+      @Subscribe({ queue: 'reminder' })
+      remind(_payload: unknown, ...rest: Rest): Outcome | void {
+        if (rest[2].attempt === 1) return retryAfter('30d');
+      }
+    }
+    const test = await start({ providers: [Reminder] });
+    expect(await test.deliver(Reminder, 'remind', 1)).toMatchObject({ delay: 30 * 86_400_000 });
+    await test.advance('29d');
+    expect(test.settlements(Reminder, 'remind')).toHaveLength(1);
+    await test.advance('5d');
+    expect(test.settlements(Reminder, 'remind')).toMatchObject([
+      {},
+      { attempt: 2, outcome: 'ack' },
+    ]);
+  });
+
+  it('runs into the timeout of a handler', async () => {
+    @Injectable()
+    class Slow {
+      reason: unknown;
+
+      @Subscribe({ queue: 'slow', timeout: '30s' })
+      handle(_payload: unknown, ...rest: Rest): Promise<void> {
+        rest[2].signal.addEventListener('abort', () => {
+          this.reason = rest[2].signal.reason;
+        });
+        return new Promise(() => {});
+      }
+    }
+    const test = await start({ providers: [Slow] });
+    const delivered = test.deliver(Slow, 'handle', 1);
+    await test.advance('29s');
+    expect(test.settlements(Slow, 'handle')).toEqual([]);
+    await test.advance('1s');
+    expect(await delivered).toMatchObject({
+      decision: 'reject',
+      error: { name: 'HandlerTimeoutError' },
+    });
+    expect(test.get(Slow).reason).toMatchObject({ name: 'HandlerTimeoutError' });
+  });
+
+  it('waits for what a begun handler really does before it moves on', async () => {
+    @Injectable()
+    class Worker {
+      @Subscribe({ queue: 'worker', retry: { attempts: 4 } })
+      async handle(_payload: unknown, ...rest: Rest): Promise<Outcome | void> {
+        await sleep(5);
+        if (rest[2].attempt < 4) return retryAfter('1m');
+      }
+    }
+    const test = await start({ providers: [Worker] });
+    await test.publish('', 'worker', 1);
+    await test.advance('5m');
+    expect(test.settlements(Worker, 'handle').map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('is the real one where the test says so', async () => {
+    @Injectable()
+    class Worker {
+      @Subscribe({ queue: 'worker' })
+      handle(_payload: unknown, ...rest: Rest): Outcome | void {
+        if (rest[2].attempt === 1) return retryAfter(50);
+      }
+    }
+    const test = await start({ providers: [Worker] }, { clock: 'real' });
+    const begin = performance.now();
+    await test.deliver(Worker, 'handle', 1);
+    await test.advance(60);
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(50);
+    expect(test.settlements(Worker, 'handle')).toHaveLength(2);
+  });
+
+  it('says that a test is not idle, and why, before the test runner gives up', async () => {
+    @Injectable()
+    class Slow {
+      @Subscribe({ queue: 'slow' })
+      handle(): Promise<void> {
+        return new Promise(() => {});
+      }
+    }
+    const test = await start({ providers: [Slow] });
+    await test.publish('', 'slow', 1);
+    await expect(test.idle()).rejects.toThrow('1 in flight');
+  });
+
+  it.each([-1, Number.NaN, '50 days' as never, '50d' as const])(
+    'refuses to advance by %s',
+    async (span) => {
+      const test = await start({ providers: [] });
+      await expect(test.advance(span)).rejects.toThrow(RangeError);
+    },
+  );
+
+  it('goes on under fake timers, which move it in nothing', async () => {
+    vi.useFakeTimers();
+    @Injectable()
+    class Worker {
+      @Subscribe({ queue: 'worker', retry: { attempts: 2 }, deadLetter: 'worker.dead' })
+      async handle(): Promise<Outcome> {
+        return retryAfter('1m');
+      }
+    }
+    const test = await start({ providers: [Worker] });
+    expect(await test.deliver(Worker, 'handle', 1)).toMatchObject({ delay: 60_000 });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    await test.idle();
+    expect(test.settlements(Worker, 'handle')).toHaveLength(1);
+    await test.advance('65s');
+    expect(test.settlements(Worker, 'handle')).toHaveLength(2);
+    expect(await test.queue('worker.dead')).toMatchObject({ ready: 1 });
+    await test.close();
+  });
+});
