@@ -1,3 +1,4 @@
+import { Intake } from '../broker/intake';
 import type { BrokerConsumer, ConsumerListener } from '../broker/port';
 import { type Clock, countdown, pause, within } from '../clock';
 import { hasBrokerCount } from '../delivery/attempt';
@@ -15,8 +16,6 @@ import type { RawConnection } from './types';
 
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 30_000;
-const FIRST_BACK_OFF = 1_000;
-const LONGEST_BACK_OFF = 60_000;
 /** How long the first attempt may hold up the start of the application. */
 const FIRST_ATTEMPT_LIMIT = 15_000;
 const CLOSE_LIMIT = 1_000;
@@ -44,14 +43,18 @@ export class ChannelLoop implements BrokerConsumer {
   #queue = '';
   #failures = 0;
   #counts: boolean;
-  #paused = false;
-  #backOffs = 0;
-  #backingOff: Promise<void> | undefined;
-  #intake: Promise<Error | undefined> = Promise.resolve(undefined);
+  #change: Promise<Error | undefined> = Promise.resolve(undefined);
+  readonly #intake: Intake;
   #firstAttempt: () => void = () => {};
 
   constructor(private readonly parts: LoopParts) {
     this.#counts = parts.subscription.queueType === 'quorum';
+    this.#intake = new Intake(
+      parts.clock,
+      this.#closing.signal,
+      () => this.#applyIntake(),
+      (ms) => parts.log.warn('backOff', messages.intakePauses(ms)),
+    );
   }
 
   async start(): Promise<void> {
@@ -64,27 +67,16 @@ export class ChannelLoop implements BrokerConsumer {
     if (isConnected) await within(this.parts.clock, FIRST_ATTEMPT_LIMIT, first);
   }
 
-  async pause(): Promise<void> {
-    this.#paused = true;
-    await this.#applyIntake();
+  pause(): Promise<void> {
+    return this.#intake.pause();
   }
 
   resume(): void {
-    this.#paused = false;
-    void this.#applyIntake();
+    this.#intake.resume();
   }
 
-  async backOff(): Promise<void> {
-    if (this.#backingOff === undefined) {
-      const ms = Math.min(FIRST_BACK_OFF * 2 ** this.#backOffs, LONGEST_BACK_OFF);
-      this.#backOffs += 1;
-      this.parts.log.warn('backOff', messages.intakePauses(ms));
-      this.#backingOff = pause(this.parts.clock, ms, this.#closing.signal).then(() => {
-        this.#backingOff = undefined;
-        void this.#applyIntake();
-      });
-    }
-    await this.#applyIntake();
+  backOff(): Promise<void> {
+    return this.#intake.backOff();
   }
 
   async close(limitMs: number): Promise<void> {
@@ -153,7 +145,7 @@ export class ChannelLoop implements BrokerConsumer {
    * the error of a consume that the broker refused; that ends the channel as well.
    */
   #applyIntake(): Promise<Error | undefined> {
-    this.#intake = this.#intake.then(async () => {
+    this.#change = this.#change.then(async () => {
       try {
         await this.#changeIntake();
         return undefined;
@@ -161,15 +153,13 @@ export class ChannelLoop implements BrokerConsumer {
         return error as Error;
       }
     });
-    return this.#intake;
+    return this.#change;
   }
 
   async #changeIntake(): Promise<void> {
     const channel = this.#channel;
     if (channel === undefined || !channel.isOpen) return;
-    const isWished =
-      !this.#paused && this.#backingOff === undefined && !this.#closing.signal.aborted;
-    if (!isWished) return channel.cancel();
+    if (!this.#intake.isOpen) return channel.cancel();
     if (channel.isConsuming) return;
     const { subscription, prefetch, listener } = this.parts;
     const options = { ...subscription.queueOptions.consumerOptions, noAck: subscription.noAck };
@@ -193,7 +183,7 @@ export class ChannelLoop implements BrokerConsumer {
       channel,
       async (copy, target, { queue, channel: { lost } }) => {
         const result = await copies.send(copy, target, { queue, lost });
-        if (result === 'confirmed') this.#backOffs = 0;
+        if (result === 'confirmed') this.#intake.copied();
         return result;
       },
     );

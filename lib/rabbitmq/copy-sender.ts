@@ -1,8 +1,9 @@
+import { copyQueueOf, tryToSend } from '../broker/copy-tries';
 import type { CopyResult, CopyTarget } from '../broker/port';
 import { waitingDeclarationOf } from '../broker/queue-declarations';
-import { type Clock, pause, within } from '../clock';
+import { type Clock, countdown, pause, within } from '../clock';
 import type { Copy } from '../delivery/copy';
-import { gridDelay, waitingQueueName } from '../delivery/waiting-queue';
+import { gridDelay } from '../delivery/waiting-queue';
 import { messages } from '../outcome/messages';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
@@ -11,8 +12,8 @@ import type { CopyConnection } from './copy-connection';
 import { declareQueue, ensureDeadLetterQueue, onScratchChannel } from './topology';
 import type { RawConnection } from './types';
 
-const MOST_TRIES = 5;
-const FIRST_PAUSE = 100;
+/** How often it is looked whether the broker still blocks the connection, in ms. */
+const LOOK_AGAIN = 100;
 
 /** The original of a copy, as long as the copy makes sense. */
 export interface Original {
@@ -29,6 +30,7 @@ export interface Original {
  */
 export class CopySender {
   readonly #declared = new Set<string>();
+  readonly #declaring = new Map<string, Promise<void>>();
 
   constructor(
     private readonly subscription: Subscription,
@@ -41,24 +43,16 @@ export class CopySender {
 
   /** Never rejects. */
   async send(copy: Copy, target: CopyTarget, original: Original): Promise<CopyResult> {
-    const deadline = this.clock.monotonic() + this.timeLimit;
-    let last: unknown;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      if (tries > 0) await pause(this.clock, FIRST_PAUSE * 2 ** (tries - 1), original.lost);
-      if (original.lost.aborted) return 'lost';
-      const left = deadline - this.clock.monotonic();
-      if (left <= 0) break;
-      try {
-        last = await this.#attempt(copy, target, original, left, tries > 0);
-      } catch (error) {
-        last = error;
-      }
-      if (last === 'confirmed') return 'confirmed';
-      if (last === 'unencodable') return this.#withoutHeaders(copy, target, original);
-    }
-    if (original.lost.aborted) return 'lost';
-    this.log.error('copy', messages.copyGivenUp(this.#queueOf(target, original), last), last);
-    return 'failed';
+    const queue = copyQueueOf(this.subscription, original.queue, target);
+    const { result, last } = await tryToSend(
+      this.clock,
+      this.timeLimit,
+      original.lost,
+      (limitMs, again) => this.#attempt(copy, target, original, limitMs, again),
+    );
+    if (result === 'unencodable') return this.#withoutHeaders(copy, target, original);
+    if (result === 'failed') this.log.error('copy', messages.copyGivenUp(queue, last), last);
+    return result;
   }
 
   async #attempt(
@@ -67,18 +61,18 @@ export class CopySender {
     original: Original,
     limitMs: number,
     again: boolean,
-  ): Promise<PublishResult | 'blocked' | 'noConnection'> {
-    const deadline = this.clock.monotonic() + limitMs;
-    const left = (): number => Math.max(0, deadline - this.clock.monotonic());
+  ): Promise<PublishResult | 'blocked'> {
+    const left = countdown(this.clock, limitMs);
     while (this.connection.isBlocked && left() > 0 && !original.lost.aborted) {
-      await pause(this.clock, Math.min(FIRST_PAUSE, left()), original.lost);
+      await pause(this.clock, Math.min(LOOK_AGAIN, left()), original.lost);
     }
     if (this.connection.isBlocked) return 'blocked';
     await this.#ensureTarget(target, original, left, again);
     const channel = await this.connection.channel(left());
     if (channel === undefined) throw this.connection.lastError ?? new Error(messages.noConnection);
     let result: PublishResult = 'unknown';
-    const published = channel.publish(this.#queueOf(target, original), copy).then((ended) => {
+    const queue = copyQueueOf(this.subscription, original.queue, target);
+    const published = channel.publish(queue, copy).then((ended) => {
       result = ended;
     });
     await within(this.clock, left(), published, original.lost);
@@ -89,49 +83,53 @@ export class CopySender {
   async #withoutHeaders(copy: Copy, target: CopyTarget, original: Original): Promise<CopyResult> {
     const own = Object.entries(copy.headers).filter(([name]) => name.startsWith('x-settle-'));
     if (own.length === Object.keys(copy.headers).length) return 'failed';
-    this.log.error('copy', messages.headersLeftOut(this.#queueOf(target, original)));
+    const queue = copyQueueOf(this.subscription, original.queue, target);
+    this.log.error('copy', messages.headersLeftOut(queue));
     return this.send({ ...copy, headers: Object.fromEntries(own) }, target, original);
   }
 
-  #queueOf(target: CopyTarget, { queue }: Original): string {
-    if (target.to === 'deadLetter') return this.subscription.deadLetter?.queue ?? '';
-    if (target.delayMs === 0) return queue;
-    return waitingQueueName(queue, this.subscription.queueType, gridDelay(target.delayMs));
-  }
-
+  // What a subscription declares at its start is declared again only when a copy has failed; a waiting
+  // queue on its first use, once for all copies that need it at the same time.
   async #ensureTarget(
     target: CopyTarget,
-    original: Original,
+    { queue }: Original,
     left: () => number,
     again: boolean,
   ): Promise<void> {
     const isWaiting = target.to === 'retryAddress' && target.delayMs > 0;
-    const name = this.#queueOf(target, original);
-    // What a subscription declares at its start is declared again only when a copy has failed.
-    if (isWaiting ? this.#declared.has(name) && !again : !again) return;
+    const name = copyQueueOf(this.subscription, queue, target);
+    const isThere = !isWaiting || this.#declared.has(name);
+    if (isThere && !again) return;
     const connection = await this.connection.raw(left());
-    if (connection === undefined)
+    if (connection === undefined) {
       throw this.connection.lastError ?? new Error(messages.noConnection);
-    this.#declared.delete(name);
-    if (isWaiting) await this.#ensureWaitingQueue(connection, name, original, target.delayMs);
-    else if (target.to === 'deadLetter') await ensureDeadLetterQueue(connection, this.subscription);
-    else if (this.subscription.queue !== undefined) {
-      await declareQueue(connection, this.subscription, this.log);
     }
+    this.#declared.delete(name);
+    const declaring =
+      this.#declaring.get(name) ??
+      this.#declare(connection, target, queue, name).finally(() => this.#declaring.delete(name));
+    this.#declaring.set(name, declaring);
+    await declaring;
     this.#declared.add(name);
   }
 
-  async #ensureWaitingQueue(
+  async #declare(
     connection: RawConnection,
+    target: CopyTarget,
+    queue: string,
     name: string,
-    { queue }: Original,
-    delayMs: number,
   ): Promise<void> {
-    const { declare, queueType } = this.subscription;
-    const declaration = waitingDeclarationOf(queue, queueType, gridDelay(delayMs));
-    await onScratchChannel(connection, async (channel) => {
-      if (declare.waiting) await channel.assertQueue(name, declaration);
-      else await channel.checkQueue(name);
-    });
+    const { subscription } = this;
+    const { declare, queueType } = subscription;
+    if (target.to === 'deadLetter') return ensureDeadLetterQueue(connection, subscription);
+    if (target.delayMs > 0) {
+      const declaration = waitingDeclarationOf(queue, queueType, gridDelay(target.delayMs));
+      await onScratchChannel(connection, async (channel) => {
+        if (declare.waiting) await channel.assertQueue(name, declaration);
+        else await channel.checkQueue(name);
+      });
+    } else if (subscription.queue !== undefined) {
+      await declareQueue(connection, subscription, this.log);
+    }
   }
 }
