@@ -138,7 +138,7 @@ describe('many reconnects', async () => {
         if (delivery.attempt === 1) throw new Error('once more');
       }),
     );
-    const { app, settlements, log } = await startApp({
+    const { app, settlements, log, registry } = await startApp({
       providers: handlers,
       rabbit: { uri: proxy.url },
     });
@@ -149,10 +149,13 @@ describe('many reconnects', async () => {
       );
     const reconnect = async (): Promise<void> => {
       const before = settlements.length;
-      const connections = proxy.connectionCount;
+      const consumes = proxy.count('client', 'basic.consume');
       for (const queue of queues) await broker.send(queue, {});
       proxy.cutAll();
-      await until(() => proxy.connectionCount > connections);
+      // Each subscription consumes anew, and golevelup its own replies.
+      const all = consumes + queues.length + 1;
+      await until(() => proxy.count('client', 'basic.consume') >= all);
+      await until(() => registry.list().every(({ state }) => state === 'consuming'));
       await until(() => settlements.length >= before + queues.length * 2);
     };
     const heap = (): number => {

@@ -9,7 +9,7 @@ import { Gate, until } from '../support/eventually';
 import { waitForEmpty } from '../support/forced';
 import { handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
-import type { AmqpProxy } from '../support/proxy';
+import { type AmqpProxy, fromClient } from '../support/proxy';
 
 /** The settlements that went over the wire: method, tag, and whether for several. */
 function settlingFrames(proxy: AmqpProxy): [string, number | undefined, boolean][] {
@@ -36,6 +36,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await until(() => begun === 50);
     finish.open();
     await settled(50);
+    await proxy.waitFor(fromClient('basic.ack'));
     await waitForEmpty(queue);
     expect(settlingFrames(proxy)).toEqual([['basic.ack', 50, true]]);
   });
@@ -61,6 +62,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await settled(3);
     gates[2]?.open();
     await settled(6);
+    await until(() => settlingFrames(proxy).length >= 4);
     await waitForEmpty(queue);
     expect(settlingFrames(proxy)).toEqual([
       ['basic.ack', 2, false],
@@ -83,9 +85,11 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     const { settled } = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     for (let id = 1; id <= 5; id += 1) await broker.send(queue, id);
     await settled(1);
+    await proxy.waitFor(fromClient('basic.reject'));
     expect(settlingFrames(proxy)).toEqual([['basic.reject', 5, false]]);
     finish.open();
     await settled(5);
+    await until(() => settlingFrames(proxy).length >= 2);
     await waitForEmpty(queue);
     expect(settlingFrames(proxy)).toEqual([
       ['basic.reject', 5, false],
@@ -112,6 +116,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     const kinds = ['ack', 'drop', 'error', 'ack'];
     for (const kind of kinds) await broker.send(queue, kind);
     await settled(4);
+    await until(() => settlingFrames(proxy).length >= 4);
     await waitForEmpty(queue);
     expect(settlements.map(({ settlement }) => settlement)).toEqual(kinds.map(() => 'sent'));
     expect(
