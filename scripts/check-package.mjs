@@ -105,6 +105,7 @@ function install() {
   const modules = join(folder, 'consumer', 'node_modules');
   const target = join(modules, 'nestjs-settle');
   mkdirSync(target, { recursive: true });
+  writeFileSync(join(folder, 'consumer', 'package.json'), '{ "private": true }');
   run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name.startsWith('.') || name === 'nestjs-settle') continue;

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const projects = ['unit', 'integration'];
+const projects = ['unit', 'examples', 'integration'];
 const folder = mkdtempSync(join(tmpdir(), 'nestjs-settle-test-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
