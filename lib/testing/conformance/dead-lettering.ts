@@ -30,9 +30,8 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
       assert.equal(message?.properties['expiration'], undefined);
       assert.equal(message?.properties['messageId'], 'm1');
       assert.equal(message?.properties['priority'], 1);
-      // The new routing key has taken the place of all others.
+      // The new routing key has taken the place of all others. Before 4.0 RabbitMQ also removes CC.
       assert.deepEqual([message?.exchange, message?.routingKey], ['', dead]);
-      assert.equal(message?.headers['CC'], undefined);
       assert.equal(message?.headers['tenant'], 'a');
       assert.equal(message?.headers['x-first-death-queue'], queue);
       assert.equal(message?.headers['x-first-death-reason'], 'expired');
@@ -91,7 +90,8 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
         ],
       );
       assert.equal(deaths[1]?.['original-expiration'], '60000');
-      assert.equal(third.message.fields.redelivered, false);
+      // RabbitMQ from 4.0 on keeps the count of a quorum queue, and with it the flag.
+      if (queueType === 'classic') assert.equal(third.message.fields.redelivered, false);
       await settle(third, 'acknowledge');
       await under.close();
     },
