@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
 
@@ -13,6 +14,23 @@ export default defineConfig({
           name: 'unit',
           include: ['test/unit/**/*.spec.ts', 'test/support/server/spec/!(private-node).spec.mjs'],
           testTimeout: 20_000,
+        },
+      },
+      {
+        plugins,
+        // In this repository only: elsewhere the package is installed.
+        resolve: {
+          alias: {
+            'nestjs-settle/testing': fileURLToPath(
+              new URL('lib/testing/index.ts', import.meta.url),
+            ),
+            'nestjs-settle': fileURLToPath(new URL('lib/index.ts', import.meta.url)),
+          },
+        },
+        test: {
+          name: 'examples',
+          include: ['test/examples/**/*.spec.ts'],
+          testTimeout: 60_000,
         },
       },
       {

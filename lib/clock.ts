@@ -1,3 +1,6 @@
+import { performance } from 'node:perf_hooks';
+import timers from 'node:timers';
+
 /** A pending call of a clock. */
 export interface Timer {
   /** Forgets the call; does nothing once it has been made. */
@@ -20,8 +23,8 @@ export interface Clock {
 }
 
 // Taken once at load: fake timers that a test installs later neither stop the acknowledgements nor
-// move this clock.
-const { setTimeout, clearTimeout, setImmediate } = globalThis;
+// move this clock. Taken from Node's modules: Jest may have put its own in the place of the globals before.
+const { setTimeout, clearTimeout, setImmediate } = timers;
 const epoch = Date.now;
 const monotonic = performance.now.bind(performance);
 

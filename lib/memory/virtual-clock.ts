@@ -39,19 +39,20 @@ export class VirtualClock implements Clock {
     systemClock.nextTurn(work);
   }
 
-  /**
-   * When the next call is due that somebody waits for, on the scale of `monotonic`; `undefined` where none
-   * is. A call in the background is made on the way.
-   */
+  /** When the next call is due, on the scale of `monotonic`; `undefined` where none is. */
   get nextAt(): number | undefined {
-    const awaited = this.#calls.filter(({ background }) => !background);
-    return awaited.length === 0 ? undefined : Math.min(...awaited.map(({ at }) => at));
+    return this.#next()?.at;
+  }
+
+  /** Whether the next call is one in the background: one for which nobody waits. */
+  get nextIsBackground(): boolean {
+    return this.#next()?.background ?? false;
   }
 
   /** Moves to a point in time, never back, and makes the calls that are due by then, in order. */
   moveTo(time: number): void {
     const target = Math.max(this.#now, time);
-    for (let call = this.#due(target); call !== undefined; call = this.#due(target)) {
+    for (let call = this.#next(target); call !== undefined; call = this.#next(target)) {
       this.#now = Math.max(this.#now, call.at);
       const made = call;
       this.#calls = this.#calls.filter((one) => one !== made);
@@ -60,12 +61,12 @@ export class VirtualClock implements Clock {
     this.#now = target;
   }
 
-  #due(target: number): Call | undefined {
-    return this.#calls
-      .filter(({ at }) => at <= target)
-      .reduce<Call | undefined>(
-        (first, call) => (first && first.at <= call.at ? first : call),
-        undefined,
-      );
+  // The first of those that are due at once; of two at the same time the one that was asked for first.
+  #next(target = Number.POSITIVE_INFINITY): Call | undefined {
+    let next: Call | undefined;
+    for (const call of this.#calls) {
+      if (call.at <= target && (next === undefined || call.at < next.at)) next = call;
+    }
+    return next;
   }
 }

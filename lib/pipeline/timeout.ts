@@ -13,12 +13,14 @@ import type { Interceptor } from './interceptor';
 export function timeoutStage(clock: Clock, timeout: number): Interceptor<DeliveryRecord> {
   return (delivery, next) =>
     new Promise<Outcome>((resolve, reject) => {
-      const timer = clock.after(timeout, () => {
+      const end = (): void => {
         const { handler } = delivery.subscription;
         const error = new HandlerTimeoutError(messages.timedOut(handler, timeout), timeout);
         delivery.abort(error);
         reject(new Failed('timeout', error));
-      });
+      };
+      // In the background: a handler that outlives the application keeps no process.
+      const timer = clock.after(timeout, end, { background: true });
       next()
         .finally(() => timer.cancel())
         .then(resolve, reject);

@@ -16,7 +16,7 @@ import { VirtualClock } from '../memory/virtual-clock';
 import { GolevelupConnection, isAmqpConnection } from '../rabbitmq/golevelup';
 import { CLOCK, CONNECTIONS } from '../runtime/tokens';
 import { MemoryAmqpConnection, propertiesOf } from './memory-amqp-connection';
-import type { ExistingTopology, TestBroker } from './test-broker';
+import type { ExistingTopology, Settle, TestBroker } from './test-broker';
 import { type TestProperties, type TestQueue, testMessageOf } from './test-settlement';
 
 /** How long a close waits in real time before the virtual time is moved to its limits, in ms. */
@@ -105,7 +105,7 @@ export class MemoryTestBroker implements TestBroker {
     return this.server.isSettled;
   }
 
-  async advance(ms: number, settle: () => Promise<void>): Promise<void> {
+  async advance(ms: number, settle: Settle): Promise<void> {
     const clock = this.#clock;
     if (!(clock instanceof VirtualClock)) {
       await new Promise<void>((resolve) => clock.after(ms, resolve));
@@ -114,8 +114,9 @@ export class MemoryTestBroker implements TestBroker {
     const target = clock.monotonic() + ms;
     await settle();
     for (let next = clock.nextAt; next !== undefined && next <= target; next = clock.nextAt) {
+      const isLikely = !clock.nextIsBackground;
       clock.moveTo(next);
-      await settle();
+      await settle(isLikely);
     }
     clock.moveTo(target);
     await settle();

@@ -7,7 +7,7 @@ import {
 } from '@golevelup/nestjs-rabbitmq';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import { systemClock } from '../clock';
-import type { ExistingTopology, TestBroker } from './test-broker';
+import type { ExistingTopology, Settle, TestBroker } from './test-broker';
 import {
   type TestMessage,
   type TestProperties,
@@ -102,7 +102,7 @@ export class RabbitTestBroker implements TestBroker {
     });
   }
 
-  async advance(ms: number, settle: () => Promise<void>): Promise<void> {
+  async advance(ms: number, settle: Settle): Promise<void> {
     await new Promise<void>((resolve) => systemClock.after(ms, resolve));
     await settle();
   }

@@ -17,6 +17,12 @@ export interface ExistingTopology {
   }[];
 }
 
+/**
+ * Lets whatever is under way run until nothing changes.
+ * @param isLikely false where most probably nothing is under way.
+ */
+export type Settle = (isLikely?: boolean) => Promise<void>;
+
 /** What a test drives: the server in memory, or a real one. */
 export interface TestBroker {
   /** Puts the broker in the place of what the application would connect to. Called before `compile`. */
@@ -38,8 +44,8 @@ export interface TestBroker {
    * @param consumed the queues from which the application takes messages now.
    */
   isSettled(consumed: readonly string[]): Promise<boolean>;
-  /** Lets time pass; `settle` is to be awaited after each step. */
-  advance(ms: number, settle: () => Promise<void>): Promise<void>;
+  /** Lets time pass; `settle` is to be awaited before the first step and after each. */
+  advance(ms: number, settle: Settle): Promise<void>;
   /** Closes the application, and gives back what the broker holds. */
   close(closeApplication: () => Promise<void>): Promise<void>;
 }

@@ -4,14 +4,23 @@ import { FakeClock } from '../support/fake-clock';
 
 const DAY = 86_400_000;
 
+/** Makes the clock once more, on the timers that are there now in the place of Node's own. */
+async function clockOnPresentTimers(): Promise<Clock> {
+  const { setTimeout, clearTimeout, setImmediate } = globalThis;
+  vi.resetModules();
+  vi.doMock('node:timers', () => ({ default: { setTimeout, clearTimeout, setImmediate } }));
+  const { systemClock: clock } = await import('../../lib/clock');
+  vi.doUnmock('node:timers');
+  return clock;
+}
+
 describe('systemClock', () => {
-  describe('made while Vitest holds the timers', () => {
+  describe('on timers that Vitest holds', () => {
     let clock: Clock;
 
     beforeEach(async () => {
       vi.useFakeTimers();
-      vi.resetModules();
-      ({ systemClock: clock } = await import('../../lib/clock'));
+      clock = await clockOnPresentTimers();
     });
 
     afterEach(() => {
@@ -77,6 +86,18 @@ describe('systemClock', () => {
     }
   });
 
+  it('goes on where a test holds the timers before it is made', async () => {
+    vi.useFakeTimers();
+    try {
+      vi.resetModules();
+      const { systemClock: clock } = await import('../../lib/clock');
+      await new Promise<void>((resolve) => clock.after(2, resolve));
+      await new Promise<void>((resolve) => clock.nextTurn(resolve));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('keeps the process alive for a call, and not for one in the background', () => {
     const active = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -98,8 +119,7 @@ describe('systemClock', () => {
       return { unref };
     }) as never);
     try {
-      vi.resetModules();
-      const { systemClock: clock } = await import('../../lib/clock');
+      const clock = await clockOnPresentTimers();
       clock.after(40 * DAY, () => {}, { background: true });
       await Promise.resolve();
       expect(unref).toHaveBeenCalledTimes(2);

@@ -60,13 +60,14 @@ describe('the virtual clock', () => {
     expect(clock.nextAt).toBeUndefined();
   });
 
-  it('makes calls in the background on the way, and tells nobody to wait for them', () => {
+  it('tells when the next call is due, and whether anybody waits for it', () => {
     const clock = new VirtualClock();
-    const work = vi.fn();
-    clock.after(100, work, { background: true });
-    expect(clock.nextAt).toBeUndefined();
-    clock.moveTo(200);
-    expect(work).toHaveBeenCalledOnce();
+    expect([clock.nextAt, clock.nextIsBackground]).toEqual([undefined, false]);
+    clock.after(200, () => {});
+    clock.after(100, () => {}, { background: true });
+    expect([clock.nextAt, clock.nextIsBackground]).toEqual([100, true]);
+    clock.moveTo(100);
+    expect([clock.nextAt, clock.nextIsBackground]).toEqual([200, false]);
   });
 
   it('never goes back', () => {

@@ -39,6 +39,12 @@ describe('the timeout', () => {
     expect(clock.pending).toEqual([]);
   });
 
+  it('keeps no process that would otherwise end', () => {
+    const { clock } = setUp();
+    expect(clock.pending).toEqual([1_000]);
+    expect(clock.keepingAlive).toBe(0);
+  });
+
   it('ends after its time, not a moment sooner', async () => {
     const { clock, settled } = setUp();
     await clock.pass(999);
