@@ -160,7 +160,8 @@ describe('the parameters of a handler', async () => {
     await broker.send(queue, { id: 'x' });
     const settlements = await app.settled(2);
     expect(seen).toEqual([expect.any(Order), 1, 'acme']);
-    expect(settlements.map(({ outcome }) => outcome.kind)).toEqual(['ack', 'drop']);
+    // Acknowledgements wait for the end of their turn, rejects do not.
+    expect(settlements.map(({ outcome }) => outcome.kind).sort()).toEqual(['ack', 'drop']);
   });
 
   it('of two classes of one name are kept apart', async () => {
