@@ -80,6 +80,10 @@ describe('the default decoder', () => {
     },
   );
 
+  it('takes text that is no JSON for a failure unless it is told otherwise', () => {
+    expect(() => decodeJson(aMessage({ content: 'plain' }))).toThrow(SyntaxError);
+  });
+
   it('leaves the prototypes of the application alone', () => {
     const payload = decoded('{"__proto__":{"isAdmin":true}}') as Record<string, unknown>;
     expect(Object.hasOwn(payload, '__proto__')).toBe(true);

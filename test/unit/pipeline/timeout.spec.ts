@@ -94,6 +94,12 @@ describe('the timeout', () => {
     expect(delivery.signal.reason).toBe(reason);
   });
 
+  it('keeps no process alive for a handler that outlives the application', () => {
+    const { clock } = setUp();
+    expect(clock.pending).toEqual([1_000]);
+    expect(clock.keepingAlive).toBe(0);
+  });
+
   it('is not measured by the wall clock', async () => {
     const { clock, settled } = setUp();
     clock.setWall(clock.now() + 86_400_000);

@@ -93,6 +93,7 @@ describe('a copy', () => {
       const { settler, run, source } = aSettler({ options: { deadLetter } });
       settler.settle(run, spoken(drop('no such account'), 'error', error));
       const [sent] = source.copies;
+      expect(run.copy).toMatchObject({ queue: 'billing.dead', delayMs: 0 });
       expect(sent?.target).toEqual({ to: 'deadLetter' });
       expect(sent?.copy.headers).toMatchObject({
         'x-settle-reason': 'error',
@@ -275,6 +276,16 @@ describe('while the service stops', () => {
     expect(steps).toEqual(['settled: none', 'finished']);
     expect(logger.texts('warn')).toEqual([expect.stringContaining('"m-1"')]);
     expect(settlements[0]?.decision).toEqual({ do: 'nothing' });
+  });
+
+  it('a delivery that is given back is decided upon: what comes later settles nothing', async () => {
+    const { settler, run, steps, logger, clock } = aSettler({ isStopping: true });
+    settler.settle(run, spoken('drop'));
+    settler.settle(run, ack());
+    await clock.endTurn();
+    await clock.endTurn();
+    expect(steps).toEqual(['intake stopped', 'release', 'settled: released', 'finished']);
+    expect(logger.texts('log')).toEqual([expect.stringMatching(/"m-1".*stopping/)]);
   });
 
   it('a delivery is given back once where the drain gives up before the intake has stopped', async () => {
