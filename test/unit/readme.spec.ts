@@ -18,6 +18,7 @@ function linesOf(code: string): string {
 const compiled = [
   ...readdirSync(join(root, 'sample-app')).map((name) => join('sample-app', name)),
   ...readdirSync(join(root, 'test', 'types')).map((name) => join('test', 'types', name)),
+  join('test', 'examples', 'vitest', 'billing.spec.ts'),
 ]
   .filter((path) => path.endsWith('.ts'))
   .map((path) => `\n${linesOf(readFileSync(join(root, path), 'utf8'))}\n`);
