@@ -1,6 +1,6 @@
 import { BadRequestException, ForbiddenException } from '@nestjs/common';
 import { describe, expect, it, vi } from 'vitest';
-import { HandlerTimeoutError } from '../../../lib/outcome/errors';
+import { HandlerTimeoutError, Panic } from '../../../lib/outcome/errors';
 import { ack, drop, failureOf, type Outcome, retryAfter } from '../../../lib/outcome/outcome';
 import { on } from '../../../lib/outcome/policy';
 import type { IsPanic } from '../../../lib/pipeline/classification';
@@ -138,6 +138,12 @@ describe('a failure of an enhancer', () => {
       expect.stringMatching(/"m-1".*RolesGuard.*before the handler/),
       expect.stringMatching(/"m-1".*ResponseInterceptor.*after the handler/),
     ]);
+  });
+
+  it('that is a panic has its own line later, and none here', () => {
+    const { toOutcome, delivery, logger } = setUp();
+    toOutcome(new Failed('enhancer', new Panic('two ledgers'), before), delivery);
+    expect(logger.lines).toEqual([]);
   });
 
   it('does not hide a bug of the body in whose place it came', () => {
