@@ -46,8 +46,7 @@ export class MemoryChannel implements QueueConsumer {
   }
 
   get hasRoom(): boolean {
-    if (!this.#consuming) return false;
-    return this.listener.noAck || this.#unsettled.size < this.prefetch;
+    return this.#consuming && this.#unsettled.size < this.prefetch;
   }
 
   /** @throws ServerError 404 where the queue is gone. */

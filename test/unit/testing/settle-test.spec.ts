@@ -1,3 +1,4 @@
+import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import {
@@ -108,6 +109,27 @@ describe('deliver', () => {
       [6, 'copyToDeadLetter'],
     ]);
     expect(all.at(-1)).toMatchObject({ outcome: 'retry', reason: 'attempts' });
+  });
+
+  it('waits for the subscription that it names, whoever else gets a message of that id', async () => {
+    @Injectable()
+    class Forwarding {
+      constructor(private readonly amqp: AmqpConnection) {}
+
+      @Subscribe({ queue: 'first' })
+      async first(): Promise<Outcome> {
+        await this.amqp.publish('', 'second', 2, { messageId: 'm1' });
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return drop('first');
+      }
+
+      @Subscribe({ queue: 'second' })
+      second(): void {}
+    }
+    const test = await start({ providers: [Forwarding] });
+    const settlement = await test.deliver(Forwarding, 'first', 1, { messageId: 'm1' });
+    expect(settlement).toMatchObject({ handler: 'Forwarding.first', reason: 'first' });
+    expect(test.settlements(Forwarding, 'second')).toHaveLength(1);
   });
 
   it('takes bytes as they are, and no payload for an empty body', async () => {
