@@ -86,8 +86,9 @@ async function greetWith(fields) {
 
 describe('a release that is asked for', () => {
   it('is taken from what is installed when that is of the release', async () => {
+    // What stands in for its scripts can't start; where Erlang is not installed, that is said before.
     const found = findServer({ log, version: '3.10' }, machine);
-    await expect(found).rejects.toThrow('did not start');
+    await expect(found).rejects.toThrow(/did not start|epmd/);
     expect(lines).toEqual([`starting a private RabbitMQ node from ${join(folder, 'installed')}`]);
   });
 
