@@ -43,15 +43,22 @@ export function deadLettered(message: StoredMessage, place: DeathPlace): Publish
   // A new routing key takes the place of all others.
   if (place.routingKey !== undefined) delete headers['CC'];
   headers['x-death'] = deaths;
-  headers['x-first-death-exchange'] ??= message.exchange;
-  headers['x-first-death-queue'] ??= place.queue;
-  headers['x-first-death-reason'] ??= place.reason;
+  if (isFirstDeath(message, place)) {
+    headers['x-first-death-exchange'] = message.exchange;
+    headers['x-first-death-queue'] = place.queue;
+    headers['x-first-death-reason'] = place.reason;
+  }
   if (isAtLeast(place.version, [3, 13])) {
     headers['x-last-death-exchange'] = message.exchange;
     headers['x-last-death-queue'] = place.queue;
     headers['x-last-death-reason'] = place.reason;
   }
   return { body: message.body, properties, headers, deaths };
+}
+
+function isFirstDeath(message: StoredMessage, { version }: DeathPlace): boolean {
+  if (isAtLeast(version, [4, 0])) return message.deaths === undefined;
+  return message.headers?.['x-first-death-queue'] === undefined;
 }
 
 // The newest stands first; one that repeats keeps what it was first, and is counted.

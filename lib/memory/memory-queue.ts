@@ -158,11 +158,9 @@ export class MemoryQueue {
     this.#delays.add(timer);
   }
 
-  // A quorum queue without a limit puts what is given back behind the rest.
   #restore(message: StoredMessage, kind: ReturnKind): void {
     if (!this.isQuorum) this.#ready.restore(message);
-    else if (kind === 'lost' || Number.isFinite(this.#rules.limit))
-      this.#ready.returnToHead(message);
+    else if (kind === 'lost' || this.#rules.returnsToHead) this.#ready.returnToHead(message);
     else this.#ready.add(message);
     this.#dropOverflow();
   }

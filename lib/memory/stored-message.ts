@@ -34,7 +34,7 @@ export interface PublishedMessage {
 export interface StoredMessage extends PublishedMessage {
   readonly exchange: string;
   readonly routingKey: string;
-  /** 0 but in a queue with priorities. */
+  /** The same for all but in a queue with priorities. */
   readonly priority: number;
   /** Its place in the queue, given by it; on a classic queue a message that comes back takes it again. */
   place: number;
@@ -51,7 +51,7 @@ export interface StoredMessage extends PublishedMessage {
 export function storedMessage(
   message: PublishedMessage,
   address: Pick<StoredMessage, 'exchange' | 'routingKey'>,
-  { ttl, maxPriority }: { readonly ttl: number; readonly maxPriority: number },
+  { ttl, priorityOf }: { readonly ttl: number; priorityOf(given: unknown): number },
   now: number,
 ): StoredMessage {
   const { expiration, priority } = message.properties;
@@ -59,7 +59,7 @@ export function storedMessage(
   return {
     ...message,
     ...address,
-    priority: Math.min(typeof priority === 'number' ? priority : 0, maxPriority),
+    priority: priorityOf(priority),
     place: 0,
     expiresAt: Number.isFinite(lives) ? now + lives : undefined,
     redelivered: false,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deadLettered, deathsOf, isDeathCycle } from '../../../lib/memory/dead-lettering';
 import { type Death, storedMessage } from '../../../lib/memory/stored-message';
 
-const RULES = { ttl: Number.POSITIVE_INFINITY, maxPriority: 0 };
+const RULES = { ttl: Number.POSITIVE_INFINITY, priorityOf: () => 0 };
 
 function death(queue: string, reason: Death['reason']): Death {
   const time = { '!': 'timestamp', value: 1 } as const;
@@ -45,6 +45,17 @@ describe('the history of a dead letter', () => {
       deadLettered(message({}), { ...PLACE, version }).headers?.['x-last-death-queue'];
     expect(last([3, 10])).toBeUndefined();
     expect(last([4, 0])).toBe('billing');
+  });
+
+  it('names the first death once, and believes a client that names one before 4.0 only', () => {
+    const first = (from: ReturnType<typeof message>, version: readonly [number, number]) =>
+      deadLettered(from, { ...PLACE, version }).headers?.['x-first-death-queue'];
+    const forged = message({ 'x-first-death-queue': 'forged' });
+    expect(first(forged, [3, 10])).toBe('forged');
+    expect(first(forged, [4, 0])).toBe('billing');
+    const earlier = { ...forged, deaths: [death('earlier', 'expired')] };
+    expect(first(earlier, [4, 0])).toBe('forged');
+    expect(first(message({}), [3, 10])).toBe('billing');
   });
 
   it('counts what repeats and puts it first, with what it was the first time', () => {

@@ -88,88 +88,22 @@ describe('expiry', () => {
   });
 });
 
-describe('returns on a quorum queue', () => {
-  async function returnsUntilDead(version: readonly [number, number], args = {}): Promise<number> {
+describe('priorities', () => {
+  it.each([
+    ['classic', [4, 3], { 'x-max-priority': 5 }, 'c d b a e'],
+    ['classic without any', [4, 3], {}, 'a b c d e'],
+    ['quorum 3.10', [3, 10], { 'x-queue-type': 'quorum' }, 'a b c d e'],
+    ['quorum 4.0', [4, 0], { 'x-queue-type': 'quorum' }, 'c d a b e'],
+    ['quorum 4.3', [4, 3], { 'x-queue-type': 'quorum' }, 'c d e b a'],
+  ] as const)('%s', (_name, version, args, order) => {
     const test = new ServerUnderTest(version);
-    test.declare('dead');
-    test.declare('queue', { 'x-queue-type': 'quorum', ...DEAD, ...args });
-    const consumer = test.consume('queue');
-    test.send('queue', 'one');
-    await test.turn();
-    for (let returns = 1; returns <= 30; returns += 1) {
-      consumer.channel.settle(consumer.lastTag, 'requeue');
-      await test.turn();
-      if (test.ready('dead').length > 0) return returns;
+    test.declare('queue', args);
+    for (const [text, priority] of Object.entries({ a: 0, b: 3, c: 9, d: 5 })) {
+      test.send('queue', text, { priority });
     }
-    return Number.POSITIVE_INFINITY;
-  }
-
-  it.each([
-    ['3.10, no limit', [3, 10], {}, Number.POSITIVE_INFINITY],
-    ['4.0, no limit: 20 by default', [4, 0], {}, 21],
-    ['4.3, -1 takes it away', [4, 3], { 'x-delivery-limit': -1 }, Number.POSITIVE_INFINITY],
-    ['3.10, -1 ends at the first return', [3, 10], { 'x-delivery-limit': -1 }, 1],
-    ['4.3, a limit of 2', [4, 3], { 'x-delivery-limit': 2 }, 3],
-  ] as const)('%s', async (_what, version, args, returns) => {
-    expect(await returnsUntilDead(version, args)).toBe(returns);
+    test.send('queue', 'e');
+    expect(test.ready('queue').join(' ')).toBe(order);
   });
-
-  it.each([
-    ['3.10', [3, 10], { 'x-delivery-count': 1 }],
-    ['4.0', [4, 0], { 'x-delivery-count': 1 }],
-    ['4.3', [4, 3], { 'x-acquired-count': 1 }],
-  ] as const)('%s: a release shows itself', async (_name, version, headers) => {
-    const test = new ServerUnderTest(version);
-    test.declare('queue', { 'x-queue-type': 'quorum' });
-    const consumer = test.consume('queue');
-    test.send('queue', 'one');
-    await test.turn();
-    consumer.channel.settle(1, 'release');
-    await test.turn();
-    expect(consumer.headers).toEqual([{}, headers]);
-  });
-
-  it('stand behind the rest where there is no limit', async () => {
-    const test = new ServerUnderTest([3, 10]);
-    test.declare('queue', { 'x-queue-type': 'quorum' });
-    for (const text of ['1', '2', '3']) test.send('queue', text);
-    const consumer = test.consume('queue', { prefetch: 1 });
-    await test.turn();
-    consumer.channel.cancel();
-    consumer.channel.settle(1, 'requeue');
-    expect(test.ready('queue')).toEqual(['2', '3', '1']);
-  });
-
-  it.each([
-    ['failed', 'requeue', 400],
-    ['failed', 'release', 0],
-    ['returned', 'release', 400],
-    ['all', 'requeue', 400],
-    ['disabled', 'requeue', 0],
-  ] as const)(
-    'type %s delays a %s by %i ms, more each time, and no more than the most',
-    async (type, frame, first) => {
-      const test = new ServerUnderTest();
-      test.declare('queue', {
-        'x-queue-type': 'quorum',
-        'x-delayed-retry-type': type,
-        'x-delayed-retry-min': 400,
-        'x-delayed-retry-max': 900,
-      });
-      const consumer = test.consume('queue');
-      test.send('queue', 'one');
-      await test.turn();
-      const delays = frame === 'requeue' ? [400, 800, 900] : [0, 0, 0];
-      for (const delay of first === 0 ? [0] : delays) {
-        const before = consumer.tags.length;
-        consumer.channel.settle(consumer.lastTag, frame);
-        await test.pass(Math.max(0, delay - 1));
-        expect(consumer.tags.length).toBe(delay > 0 ? before : before + 1);
-        await test.pass(1);
-        expect(consumer.tags.length).toBe(before + 1);
-      }
-    },
-  );
 });
 
 describe('a queue that is full', () => {
