@@ -4,6 +4,7 @@ import { startApp, type TestApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
+import { describeOn, itOn } from '../support/versions';
 
 describe.each(['classic', 'quorum'] as const)('a bad message on a %s queue', async (queueType) => {
   const broker = await openBroker();
@@ -75,7 +76,12 @@ describe.each(['classic', 'quorum'] as const)('a bad message on a %s queue', asy
     await broker.waitForReady(`${queue}.dead`, 1);
   });
 
-  it('goes round without end by an undeclared retry(), said once', async () => {
+  const goesRound =
+    queueType === 'classic'
+      ? it
+      : itOn({ before: '4.0', because: 'later ones limit it to 20 returns' });
+
+  goesRound('goes round without end by an undeclared retry(), said once', async () => {
     const queue = unique('round');
     let runs = 0;
     const Handler = handlerOf({ queue, queueType }, (_payload, { attempt }) => {
@@ -91,6 +97,29 @@ describe.each(['classic', 'quorum'] as const)('a bad message on a %s queue', asy
     expect(app.log.matching(/nothing ends the loop/, ['warn'])).toHaveLength(1);
   });
 });
+
+describeOn({ from: '4.0', because: 'earlier ones set no limit' })(
+  'a bad message on a quorum queue without a limit of its own',
+  async () => {
+    const broker = await openBroker();
+
+    it("goes round by an undeclared retry() as often as the broker's limit says, and is gone", async () => {
+      const queue = unique('limited');
+      const attempts: number[] = [];
+      const Handler = handlerOf({ queue, queueType: 'quorum' }, (id: string, { attempt }) => {
+        if (id === 'bad') attempts.push(attempt);
+        return id === 'bad' ? retry() : undefined;
+      });
+      const app = await startApp({ providers: [Handler] });
+      await broker.send(queue, 'bad');
+      await app.settled(21);
+      await broker.send(queue, 'good');
+      await app.settled(22);
+      expect(attempts).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
+      expect(await broker.ready(queue)).toBe(0);
+    });
+  },
+);
 
 describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (queueType) => {
   const broker = await openBroker();

@@ -25,7 +25,7 @@ export function itOn(range: VersionRange) {
 
 /** `describe` for tests that are for some versions of RabbitMQ only, as `itOn` is `it`. */
 export function describeOn(range: VersionRange) {
-  return (name: string, tests: () => void): void => {
+  return (name: string, tests: () => Promise<void> | void): void => {
     describe.runIf(includes(range, serverVersion))(`${name} (${describeRange(range)})`, tests);
   };
 }
