@@ -159,28 +159,25 @@ describe('a delay', () => {
 });
 
 describe('what is refused', () => {
-  it.each<[string, () => unknown, string]>([
-    ['fixed', () => fixed('soon' as never), "'soon'"],
-    ['fixed of a negative time', () => fixed(-1), '-1'],
-    ['linear', () => linear(Number.NaN), 'NaN'],
-    ['linear with a bad max', () => linear('1s', { max: '50d' }), "'50d'"],
-    ['exponential', () => exponential(Number.POSITIVE_INFINITY), 'Infinity'],
-    ['exponential with a bad max', () => exponential('1s', { max: -5 }), '-5'],
-    ['a factor below 1', () => exponential('1s', { factor: 0.9 }), '0.9'],
-    ['a factor that is no number', () => exponential('1s', { factor: Number.NaN }), 'NaN'],
-    [
-      'an endless factor',
-      () => exponential('1s', { factor: Number.POSITIVE_INFINITY }),
-      'Infinity',
-    ],
-    ['no steps', () => steps([]), '[]'],
-    ['a bad step among good ones', () => steps(['1s', '2 s' as never]), "'2 s'"],
-    ['jitter below 0', () => fixed('1s', { jitter: -0.1 }), '-0.1'],
-    ['jitter above 1', () => linear('1s', { jitter: 1.1 }), '1.1'],
-    ['jitter that is no number', () => exponential('1s', { jitter: Number.NaN }), 'NaN'],
-    ['jitter of steps', () => steps(['1s'], { jitter: 20 }), '20'],
-  ])('%s, with what was found', (_name, make, found) => {
+  it.each<[name: string, make: () => unknown, option: string, found: string]>([
+    ['fixed', () => fixed('soon' as never), 'delay', "'soon'"],
+    ['fixed of a negative time', () => fixed(-1), 'delay', '-1'],
+    ['linear', () => linear(Number.NaN), 'delay', 'NaN'],
+    ['linear with a bad max', () => linear('1s', { max: '50d' }), 'max', "'50d'"],
+    ['exponential', () => exponential(Number.POSITIVE_INFINITY), 'delay', 'Infinity'],
+    ['exponential with a bad max', () => exponential('1s', { max: -5 }), 'max', '-5'],
+    ['a factor below 1', () => exponential('1s', { factor: 0.9 }), 'factor', '0.9'],
+    ['a factor that is no number', () => exponential(1, { factor: Number.NaN }), 'factor', 'NaN'],
+    ['an endless factor', () => exponential(1, { factor: 1 / 0 }), 'factor', 'Infinity'],
+    ['no steps', () => steps([]), 'steps', '[]'],
+    ['a bad step among good ones', () => steps(['1s', '2 s' as never]), 'step', "'2 s'"],
+    ['jitter below 0', () => fixed('1s', { jitter: -0.1 }), 'jitter', '-0.1'],
+    ['jitter above 1', () => linear('1s', { jitter: 1.1 }), 'jitter', '1.1'],
+    ['jitter that is no number', () => exponential(1, { jitter: Number.NaN }), 'jitter', 'NaN'],
+    ['jitter of steps', () => steps(['1s'], { jitter: 20 }), 'jitter', '20'],
+  ])('%s, with what was expected and found', (_name, make, option, found) => {
     expect(make).toThrow(RangeError);
+    expect(make).toThrow(`Backoff: ${option}: expected `);
     expect(make).toThrow(`found ${found}`);
   });
 

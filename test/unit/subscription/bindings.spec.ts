@@ -44,6 +44,12 @@ describe('bindingsOf', () => {
     ]);
   });
 
+  it('takes a list of one key for that key', () => {
+    expect(bindingsOf({ exchange: 'orders', routingKey: ['a'] })).toEqual([
+      { exchange: 'orders', routingKey: 'a' },
+    ]);
+  });
+
   it('binds without a key where an exchange stands alone', () => {
     expect(bindingsOf({ exchange: 'orders' })).toEqual([
       { exchange: 'orders', routingKey: undefined },
