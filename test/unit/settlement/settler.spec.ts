@@ -278,6 +278,15 @@ describe('while the service stops', () => {
     expect(settlements[0]?.decision).toEqual({ do: 'nothing' });
   });
 
+  it('a delivery whose channel is gone by then is abandoned', async () => {
+    const { settler, run, source, steps, clock } = aSettler({ isStopping: true });
+    source.isOpen = false;
+    settler.settle(run, spoken('drop'));
+    await clock.endTurn();
+    await clock.endTurn();
+    expect(steps.slice(-2)).toEqual(['settled: abandoned', 'finished']);
+  });
+
   it('a delivery that is given back is decided upon: what comes later settles nothing', async () => {
     const { settler, run, steps, logger, clock } = aSettler({ isStopping: true });
     settler.settle(run, spoken('drop'));

@@ -201,6 +201,10 @@ describe('what is no fault', () => {
       { ...quorum, retry: { attempts: 3, by: 'broker', backoff: linear('5s') } },
     ],
     ['noAck alone', { queue: 'q', noAck: true }],
+    [
+      'a dead letter that the broker moves',
+      { ...quorum, deadLetter: { queue: 'dead', by: 'broker' } },
+    ],
     ['onUndecodable retry with an end', { queue: 'q', onUndecodable: 'retry', retry: counted }],
     ['outcomes as policies', { queue: 'q', onError: drop('why'), onPanic: retry() }],
     [
@@ -271,6 +275,17 @@ describe('all faults of one subscription', () => {
       expect(lines.filter((line) => line.startsWith(`${HANDLER}: ${option}: `))).toHaveLength(1);
     }
     expect(lines).toHaveLength(5);
+  });
+
+  it('are found once each', () => {
+    expect(faults({ queue: undefined })).toHaveLength(1);
+    expect(faults({})).toHaveLength(1);
+  });
+
+  it('say of a policy before the last line that a rule belongs there', () => {
+    expect(faults({ queue: 'q', onError: ['drop', on(Error, 'retry')] })).toEqual([
+      expect.stringContaining('before the last'),
+    ]);
   });
 
   it.each(['errorHandler', 'errorBehavior', 'batchOptions', 'assertQueueErrorHandler'])(
