@@ -1,43 +1,60 @@
-import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { Injectable } from '@nestjs/common';
-import { SettleHeaders, SubscriptionRegistry } from 'nestjs-settle';
+import { type Delivery, SettleHeaders, Subscribe } from 'nestjs-settle';
+import { firstValueFrom, ReplaySubject, take, timeout, toArray } from 'rxjs';
 import { Screen } from './screen';
 
-/** Reads the dead-letter queues empty and shows why each message is there. */
+type Headers = Readonly<Record<string, unknown>>;
+interface DeadLetter {
+  readonly queue: string;
+  readonly messageId: string | undefined;
+  readonly headers: Headers;
+}
+
+/** How long dead letters may be on their way, in ms. */
+const DEADLINE = 10_000;
+
+/** The body may be what did not decode: it stays bytes. */
+const asBytes = (body: Buffer): Buffer => body;
+
+/** Collects what ends in the dead-letter queues, and shows why each message is there. */
 @Injectable()
 export class DeadLetters {
-  constructor(
-    private readonly amqp: AmqpConnection,
-    private readonly registry: SubscriptionRegistry,
-    private readonly screen: Screen,
-  ) {}
+  readonly #collected = new ReplaySubject<DeadLetter>();
 
-  async show(): Promise<void> {
-    for (const { subscription } of this.registry.list()) {
-      const queue = subscription.deadLetter?.queue;
-      if (queue !== undefined) await this.#showQueue(queue);
-    }
+  constructor(private readonly screen: Screen) {}
+
+  @Subscribe({ queue: 'billing.dead', queueType: 'quorum', deserializer: asBytes })
+  @Subscribe({ queue: 'stock.dead', deserializer: asBytes })
+  @Subscribe({ queue: 'mail.dead', deserializer: asBytes })
+  collect(_body: Buffer, _message: unknown, headers: Headers, delivery: Delivery): void {
+    const { queue, messageId } = delivery;
+    this.#collected.next({ queue, messageId, headers });
   }
 
-  async #showQueue(queue: string): Promise<void> {
-    for (;;) {
-      const message = await this.amqp.channel.get(queue);
-      if (message === false) return;
-      const { messageId, headers = {} } = message.properties;
-      const attempts = headers[SettleHeaders.attemptsMade];
-      this.screen.row(
-        [queue, 12],
-        [String(messageId), 8],
-        [String(headers[SettleHeaders.reason]), 11],
-        [attempts === 1 ? '1 attempt' : `${attempts} attempts`, 10],
-        [errorOf(headers), 0],
-      );
-      this.amqp.channel.ack(message);
-    }
+  /**
+   * Resolves once so many dead letters have been shown.
+   * @throws TimeoutError where they do not come in time.
+   */
+  async show(count: number): Promise<void> {
+    const all = this.#collected.pipe(take(count), toArray(), timeout(DEADLINE));
+    const letters = await firstValueFrom(all);
+    letters.sort((one, other) => one.queue.localeCompare(other.queue));
+    for (const letter of letters) this.#show(letter);
+  }
+
+  #show({ queue, messageId, headers }: DeadLetter): void {
+    const attempts = headers[SettleHeaders.attemptsMade];
+    this.screen.row(
+      [queue, 12],
+      [String(messageId), 8],
+      [String(headers[SettleHeaders.reason]), 11],
+      [attempts === 1 ? '1 attempt' : `${attempts} attempts`, 10],
+      [errorOf(headers), 0],
+    );
   }
 }
 
-function errorOf(headers: Readonly<Record<string, unknown>>): string {
+function errorOf(headers: Headers): string {
   const name = headers[SettleHeaders.errorName];
   const text = headers[SettleHeaders.errorMessage] ?? '';
   return name === undefined ? String(text) : `${name}: ${text}`;

@@ -1,16 +1,17 @@
+import { ConsoleLogger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { SubscriptionRegistry } from 'nestjs-settle';
-import { ShopModule } from './shop.module';
+import { SettleTest } from 'nestjs-settle/testing';
 import { Showcase } from './showcase';
+import { ShowcaseModule } from './showcase.module';
+
+/** The settlements are printed; log lines would say the same again. */
+const logger = new ConsoleLogger({ logLevels: ['fatal'] });
 
 async function main(): Promise<void> {
-  // The settlements are printed; log lines would say the same again.
-  const app = await NestFactory.createApplicationContext(ShopModule, {
-    logger: ['fatal'],
-    abortOnError: false,
-  });
+  const app = await start(process.env['RABBITMQ_URL']);
   app.enableShutdownHooks();
-  await app.get(SubscriptionRegistry).started;
+  await app.get(SubscriptionRegistry, { strict: false }).started;
   try {
     const isShown = await app.get(Showcase).run();
     if (!isShown) return console.log('\nStopping: begun messages are finished, the others stay.');
@@ -18,6 +19,19 @@ async function main(): Promise<void> {
     fail(error);
   }
   await app.close();
+}
+
+/** The same modules on a server, or without one on the broker of the testing kit. */
+async function start(url: string | undefined): Promise<INestApplicationContext> {
+  if (url !== undefined) {
+    console.log('On the RabbitMQ server that RABBITMQ_URL names.\n');
+    return NestFactory.createApplicationContext(ShowcaseModule, { logger, abortOnError: false });
+  }
+  console.log('On the in-memory broker, since RABBITMQ_URL is not set.\n');
+  const { module } = await SettleTest.create({ imports: [ShowcaseModule] }, { clock: 'real' })
+    .override((builder) => builder.setLogger(logger))
+    .compile();
+  return module;
 }
 
 function fail(error: unknown): void {

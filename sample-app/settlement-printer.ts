@@ -1,12 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Settlement, SettlementEvents } from 'nestjs-settle';
+import type { Settlement } from 'nestjs-settle';
 import { type Column, Screen } from './screen';
+import { ShopSettlements } from './shop-settlements';
 
 /** Shows each settlement of the application as one line. */
 @Injectable()
 export class SettlementPrinter implements OnModuleInit {
   constructor(
-    private readonly settlements: SettlementEvents,
+    private readonly settlements: ShopSettlements,
     private readonly screen: Screen,
   ) {}
 

@@ -3,14 +3,12 @@ import { Module } from '@nestjs/common';
 import { SettleModule } from 'nestjs-settle';
 import { Bank } from './bank';
 import { Billing } from './billing';
-import { DeadLetters } from './dead-letters';
 import { Mail } from './mail';
 import { Orders } from './orders';
 import { Screen } from './screen';
-import { SettlementPrinter } from './settlement-printer';
-import { Showcase } from './showcase';
 import { Stock } from './stock';
 
+/** The shop itself. */
 @Module({
   imports: [
     RabbitMQModule.forRoot({
@@ -19,6 +17,7 @@ import { Stock } from './stock';
     }),
     SettleModule.forRoot({ defaults: { prefetch: 50 } }),
   ],
-  providers: [Bank, Billing, DeadLetters, Mail, Orders, Screen, SettlementPrinter, Showcase, Stock],
+  providers: [Bank, Billing, Mail, Orders, Screen, Stock],
+  exports: [Bank, Orders, Screen],
 })
 export class ShopModule {}

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type Settlement, SettlementEvents } from 'nestjs-settle';
+import type { Settlement } from 'nestjs-settle';
 import { filter, firstValueFrom, ReplaySubject, scan, timeout } from 'rxjs';
 import { Bank } from './bank';
 import { DeadLetters } from './dead-letters';
 import { Orders } from './orders';
 import { Screen } from './screen';
 import { SettlementPrinter } from './settlement-printer';
+import { ShopSettlements } from './shop-settlements';
 import { type Story, stories } from './stories';
 
 /** How long a message may take to its end, in ms. */
@@ -15,9 +16,10 @@ const DEADLINE = 30_000;
 @Injectable()
 export class Showcase {
   readonly #settlements = new ReplaySubject<Settlement>(20);
+  #deadLettered = 0;
 
   constructor(
-    settlements: SettlementEvents,
+    settlements: ShopSettlements,
     private readonly orders: Orders,
     private readonly bank: Bank,
     private readonly deadLetters: DeadLetters,
@@ -38,7 +40,7 @@ export class Showcase {
       if (!isShown) return false;
     }
     this.screen.heading('The dead-letter queues, and why each message is there');
-    await this.deadLetters.show();
+    await this.deadLetters.show(this.#deadLettered);
     return true;
   }
 
@@ -57,8 +59,14 @@ export class Showcase {
         },
       }),
     );
-    return (await firstValueFrom(last, { defaultValue: undefined })) !== undefined;
+    const settlements = await firstValueFrom(last, { defaultValue: [] });
+    if (settlements.some(isDeadLettered)) this.#deadLettered += 1;
+    return settlements.length > 0;
   }
+}
+
+function isDeadLettered({ decision }: Settlement): boolean {
+  return decision.do === 'copyToDeadLetter';
 }
 
 /**

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+
+/** What the sample says of its messages, whatever broker it runs on. */
+export const sampleLines: readonly RegExp[] = [
+  /Billing\.charge +quorum +\w+ +1 of 3 +ack +acknowledged/,
+  /mail to ada@example\.org: receipt of order 1/,
+  /Billing\.charge +quorum +\w+ +1 of 3 +retryAfter 500ms +again after 500 ms/,
+  /Billing\.charge +quorum +\w+ +3 of 3 +threw BankTimeout +to billing\.dead: attempts/,
+  /Billing\.charge +quorum +\w+ +1 of 3 +threw CardDeclined +to billing\.dead: error/,
+  /Billing\.charge +quorum +\w+ +1 of 3 +threw SyntaxError +to billing\.dead: undecodable/,
+  /Stock\.reserve +classic +\w+ +1 of 3 +retry +again at once/,
+  /Stock\.reserve +classic +\w+ +2 of 3 +ack +acknowledged/,
+  /Stock\.reserve +classic +\w+ +1 of 3 +drop +to stock\.dead: drop/,
+  /Mail\.shipped +classic +\w+ +1 +threw TypeError +to mail\.dead: panic/,
+  /billing\.dead +\w+ +attempts +3 attempts +BankTimeout: no answer from the bank/,
+  /billing\.dead +\w+ +error +1 attempt +CardDeclined: the card is declined/,
+  /billing\.dead +\w+ +undecodable +1 attempt +SyntaxError/,
+  /mail\.dead +\w+ +panic +1 attempt +TypeError/,
+  /stock\.dead +\w+ +drop +1 attempt +no article "unicorn"/,
+];
+
+/** Compiles the sample and runs it, as `npm run sample` does. */
+export const compileAndRun = ['nest', 'start', 'sample-app', '--no-shell'] as const;
+
+/** Runs what `compileAndRun` has compiled. */
+export const runCompiled = ['node', '.cache/sample-app/sample-app/main.js'] as const;
+
+/** Starts the sample on a server, or without a `url` on the broker in memory. */
+export function startSample(
+  [command, ...parameters]: readonly [string, ...string[]],
+  url?: string,
+) {
+  const { RABBITMQ_URL: _, ...environment } = process.env;
+  const child = spawn(command, parameters, {
+    env: { ...environment, FORCE_COLOR: '0', ...(url !== undefined && { RABBITMQ_URL: url }) },
+  });
+  let output = '';
+  const heard = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const look of heard) look();
+    });
+  }
+  const ended = new Promise<number | string | null>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal)),
+  );
+  return {
+    child,
+    ended,
+    output: () => output,
+    /** Resolves once the output holds a text; rejects where the sample ends before. */
+    says: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => output.includes(text) && resolve();
+        heard.add(look);
+        look();
+        void ended.then(() => reject(new Error(`the sample has not said "${text}":\n${output}`)));
+      }),
+  };
+}
