@@ -49,6 +49,8 @@ export interface BrokerDelivery {
 /** What a consumer tells. Nothing that is called here throws. */
 export interface ConsumerListener {
   delivered(delivery: BrokerDelivery): void;
+  /** How long a delivery has been in flight, in ms; 0 where it is not. */
+  ageOf(delivery: BrokerDelivery): number;
   /** The channel is gone; everything it delivered and that is not settled comes again. */
   channelLost(reason: Error): void;
   consuming(): void;

@@ -8,6 +8,7 @@ import {
   named,
   policyText,
   type SubscriptionFacts,
+  secondsText,
 } from './texts';
 
 /** Every text that this library shows to people: one place for names, order and tone. */
@@ -124,6 +125,11 @@ export const messages = {
   channelClosed: 'the channel was closed',
   cancelledByServer: (queue: string): string =>
     `the server cancelled the consumer of queue "${queue}": the queue was deleted, or its node went away`,
+  acknowledgementOverdue: (
+    { messageId, ageMs }: { readonly messageId: string | undefined; readonly ageMs: number },
+    limitMs: number | undefined,
+  ): string =>
+    `message ${idText(messageId)} has been unsettled for ${secondsText(ageMs)}; the server waits ${limitMs === undefined ? 'for an acknowledgement no longer than its limit, 30 min unless set otherwise' : `${secondsText(limitMs)} for an acknowledgement`}. A 'timeout' below that ends such a handler`,
   settledTwice: (tag: number): string =>
     `Delivery ${tag} was to be settled twice; expected one settlement a delivery`,
   channelLost: (queue: string, reason: unknown): string =>

@@ -25,6 +25,11 @@ export function idText(messageId: unknown): string {
   return typeof messageId === 'string' ? `"${messageId.slice(0, 100)}"` : 'without id';
 }
 
+/** A span in ms as seconds; tenths of them where it is short. */
+export function secondsText(ms: number): string {
+  return `${ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000)} s`;
+}
+
 export interface MessageFacts {
   readonly messageId?: string | undefined;
   readonly queue: string;

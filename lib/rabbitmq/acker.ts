@@ -32,6 +32,11 @@ export class Acker {
     private readonly clock: Clock,
   ) {}
 
+  /** The delivery that has been unsettled for longest. */
+  get oldest(): Tagged | undefined {
+    return this.#first;
+  }
+
   /** A delivery has come in and is to be settled. */
   arrived(delivery: Tagged): void {
     delivery.previous = this.#last;

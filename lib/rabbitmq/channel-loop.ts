@@ -6,12 +6,13 @@ import type { IncomingMessage } from '../delivery/message';
 import { messages } from '../outcome/messages';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
+import { diagnosed } from './acknowledgement-timeout';
 import { ConsumerChannel } from './consumer-channel';
 import type { CopySender } from './copy-sender';
-import type { ManagedConnection } from './managed-connection';
+import { type ManagedConnection, serverVersionOf } from './managed-connection';
 import { RabbitDelivery } from './rabbit-delivery';
 import { isRefusal } from './refusal';
-import { declareTopology } from './topology';
+import { declareTopology, onScratchChannel } from './topology';
 import type { RawConnection } from './types';
 
 const FIRST_PAUSE = 200;
@@ -106,7 +107,7 @@ export class ChannelLoop implements BrokerConsumer {
 
   // One channel, from its opening to its end.
   async #serve(raw: RawConnection): Promise<void> {
-    const { subscription, listener, connection, log, clock } = this.parts;
+    const { subscription, listener, log, clock } = this.parts;
     let channel: ConsumerChannel | undefined;
     try {
       this.#queue = await declareTopology(raw, subscription, log);
@@ -125,11 +126,33 @@ export class ChannelLoop implements BrokerConsumer {
       return;
     }
     this.#firstAttempt();
-    const reason = connection.reasonOf(raw, await channel.ended);
+    const reason = await this.#reasonOf(raw, channel);
     if (this.#closing.signal.aborted) return;
     log.error('channel', messages.channelLost(this.#queue, reason));
     listener.channelLost(reason);
     listener.reconnecting(reason);
+  }
+
+  async #reasonOf(raw: RawConnection, channel: ConsumerChannel): Promise<Error> {
+    const { subscription, listener, connection, clock } = this.parts;
+    const reason = connection.reasonOf(raw, await channel.ended);
+    const { oldest } = channel;
+    if (!(oldest instanceof RabbitDelivery)) return reason;
+    const { messageId } = oldest.message.properties;
+    return diagnosed(subscription, {
+      reason,
+      version: serverVersionOf(raw),
+      oldest: { messageId, ageMs: listener.ageOf(oldest) },
+      queueExists: async () => {
+        let isThere = false;
+        const found = onScratchChannel(raw, (scratch) => scratch.checkQueue(this.#queue));
+        const looked = found.then(() => {
+          isThere = true;
+        });
+        await within(clock, CLOSE_LIMIT, looked);
+        return isThere;
+      },
+    });
   }
 
   #failed(error: Error): void {

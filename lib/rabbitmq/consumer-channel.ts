@@ -16,6 +16,11 @@ export interface ConsumeTerms {
   readonly options: Parameters<RawChannel['consume']>[2];
 }
 
+/** The server has cancelled the consumer: its queue or node is gone, or an acknowledgement took too long. */
+export class ConsumerCancelled extends Error {
+  override readonly name = 'ConsumerCancelled';
+}
+
 /**
  * One channel of one subscription, with its own error listener: what goes wrong on it ends it and
  * nothing else. Settles only what it has delivered itself.
@@ -99,6 +104,11 @@ export class ConsumerChannel {
     }
   }
 
+  /** The delivery that has been unsettled for longest; also once the channel has ended. */
+  get oldest(): Tagged | undefined {
+    return this.#acker.oldest;
+  }
+
   arrived(delivery: Tagged): void {
     this.#acker.arrived(delivery);
   }
@@ -137,7 +147,9 @@ export class ConsumerChannel {
   #cancelledByServer(queue: string): void {
     this.#consumerTag = undefined;
     this.#acker.flush();
-    this.#end(new Error(messages.cancelledByServer(queue)));
+    this.#end(new ConsumerCancelled(messages.cancelledByServer(queue)));
+    // At once: amqplib ends the connection over a second cancel, which follows when another
+    // acknowledgement takes too long.
     void this.#closeRaw();
   }
 

@@ -136,6 +136,10 @@ export class ActiveSubscription implements ConsumerListener {
     this.receiver.delivered(delivery);
   }
 
+  ageOf(delivery: BrokerDelivery): number {
+    return this.receiver.ageOf(delivery);
+  }
+
   channelLost(reason: Error): void {
     const text = messages.signalChannelLost(this.subscription.handler);
     this.receiver.abort(new ChannelLostError(text, { cause: reason }));

@@ -73,6 +73,14 @@ export class Receiver {
     return 0;
   }
 
+  /** How long a delivery has been in flight, in ms; 0 where it is not. */
+  ageOf(delivery: BrokerDelivery): number {
+    for (const { source, startedAt } of this.#inFlight) {
+      if (source === delivery) return this.#clock.monotonic() - startedAt;
+    }
+    return 0;
+  }
+
   /** Whether deliveries are begun; while they are not, what comes in is released. */
   set taking(taking: boolean) {
     this.#taking = taking;

@@ -64,6 +64,7 @@ export class ConsumerUnderTest {
         this.delivered += 1;
         this.#deliveries.push(delivery);
       },
+      ageOf: () => 0,
       channelLost: () => this.told.push('channelLost'),
       consuming: () => this.told.push('consuming'),
       reconnecting: (reason) => this.#hear('reconnecting', reason),

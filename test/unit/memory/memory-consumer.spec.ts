@@ -21,6 +21,7 @@ async function consumerOf(test: ServerUnderTest, options: SubscribeOptions) {
   });
   const consumer = broker.consumer(normalize('Billing.charge', options), 10, {
     delivered: (delivery) => deliveries.push(delivery),
+    ageOf: () => 0,
     channelLost: () => told.push('channelLost'),
     consuming: () => told.push('consuming'),
     reconnecting: () => told.push('reconnecting'),

@@ -20,6 +20,7 @@ beforeEach(() => {
   connection = new FakeConnection();
   listener = {
     delivered: vi.fn(),
+    ageOf: vi.fn(() => 0),
     channelLost: vi.fn(),
     consuming: vi.fn(),
     reconnecting: vi.fn(),

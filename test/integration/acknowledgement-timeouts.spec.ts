@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { ChannelLostError, type SubscribeOptions } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { waitForEmpty } from '../support/forced';
+import { handlerOf } from '../support/handlers';
+import { describeOn } from '../support/versions';
+
+const LIMIT = 1_000;
+
+/** Of a consumer, and of a queue: the server takes the limit from either. */
+const places: [string, Pick<SubscribeOptions, 'queueOptions'>][] = [
+  [
+    'the consumer',
+    { queueOptions: { consumerOptions: { arguments: { 'x-consumer-timeout': LIMIT } } } },
+  ],
+  ['the queue', { queueOptions: { arguments: { 'x-consumer-timeout': LIMIT } } }],
+];
+
+describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
+  'an acknowledgement that takes longer than the limit of',
+  async () => {
+    const broker = await openBroker();
+
+    it.each(places)('%s: diagnosed in one line, aborted, consumed again', async (_place, limit) => {
+      const queue = unique('overdue');
+      const reasons: unknown[] = [];
+      const attempts: [string, number][] = [];
+      const Handler = handlerOf(
+        { queue, queueType: 'quorum', prefetch: 3, ...limit },
+        (payload: string, { attempt, redelivered, signal }) => {
+          attempts.push([payload, attempt]);
+          if (payload !== 'slow' || redelivered) return undefined;
+          return new Promise<void>((resolve) => {
+            signal.addEventListener('abort', () => {
+              reasons.push(signal.reason);
+              resolve();
+            });
+          });
+        },
+      );
+      const { log, settlements, registry } = await startApp({ providers: [Handler] });
+      await broker.send(queue, 'slow', { messageId: 'a' });
+      await broker.send(queue, 'quick');
+      await until(() => attempts.length === 3, { timeoutMs: 20_000 });
+      await broker.send(queue, 'after');
+      await until(() => attempts.length === 4);
+      await waitForEmpty(queue);
+      expect(attempts).toEqual([
+        ['slow', 1],
+        ['quick', 1],
+        // The server counts no attempt here.
+        ['slow', 1],
+        ['after', 1],
+      ]);
+      expect(reasons).toEqual([expect.any(ChannelLostError)]);
+      const lines = log.matching(/: the channel is gone/, ['error']);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(
+        /Handler\.handle: queue .*channel is gone \(Error: message "a" has been unsettled for \d\.?\d* s; the server waits 1 s for an acknowledgement\. A 'timeout' below that ends such a handler\); .*consuming again/,
+      );
+      expect(settlements.filter(({ settlement }) => settlement === 'abandoned')).toHaveLength(1);
+      expect(registry.get(Handler, 'handle').state).toBe('consuming');
+    });
+
+    it('the queue, for several deliveries at once: the connection stays', async () => {
+      const queue = unique('all-overdue');
+      const other = unique('neighbour');
+      let begun = 0;
+      const Slow = handlerOf(
+        { queue, queueType: 'quorum', prefetch: 5, ...places[1]?.[1] },
+        (_payload, { redelivered, signal }) => {
+          begun += 1;
+          if (redelivered) return undefined;
+          return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        },
+      );
+      const Neighbour = handlerOf({ queue: other }, () => undefined);
+      const { log, registry } = await startApp({ providers: [Slow, Neighbour] });
+      for (let id = 1; id <= 3; id += 1) {
+        await broker.send(queue, id);
+        await until(() => begun === id);
+      }
+      await until(() => begun === 6, { timeoutMs: 20_000 });
+      await waitForEmpty(queue);
+      expect(log.matching(/: the channel is gone/)).toHaveLength(1);
+      const { since, state } = registry.get(Neighbour, 'handle');
+      expect(state).toBe('consuming');
+      expect(since.getTime()).toBeLessThanOrEqual(registry.get(Slow, 'handle').since.getTime());
+    });
+
+    it('is not what the line names where the queue was deleted', async () => {
+      const queue = unique('deleted');
+      let begun = 0;
+      const Handler = handlerOf({ queue, queueType: 'quorum' }, (_payload, { signal }) => {
+        begun += 1;
+        return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      });
+      const { log } = await startApp({ providers: [Handler] });
+      await broker.send(queue, 1);
+      await until(() => begun === 1);
+      await broker.delete(queue);
+      await until(() => log.matching(/: the channel is gone/).length === 1);
+      expect(log.matching(/the queue was deleted, or its node went away/)).toHaveLength(1);
+      expect(log.matching(/unsettled/)).toEqual([]);
+    });
+  },
+);

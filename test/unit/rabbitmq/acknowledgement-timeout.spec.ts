@@ -1,0 +1,81 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type ChannelEnd, diagnosed } from '../../../lib/rabbitmq/acknowledgement-timeout';
+import { ConsumerCancelled } from '../../../lib/rabbitmq/consumer-channel';
+import { aSubscription, QUEUE } from '../fixtures';
+
+const quorum = aSubscription({ queue: QUEUE, queueType: 'quorum' });
+const cancelled = new ConsumerCancelled('cancelled');
+
+function anEnd(end: Partial<ChannelEnd> & { ageMs?: number }): ChannelEnd {
+  const { ageMs = 1_800_500, ...rest } = end;
+  return {
+    reason: cancelled,
+    version: [4, 3],
+    oldest: { messageId: 'm', ageMs },
+    queueExists: async () => true,
+    ...rest,
+  };
+}
+
+const withLimits = (limits: { consumer?: number; queue?: number }) =>
+  aSubscription({
+    queue: QUEUE,
+    queueType: 'quorum',
+    queueOptions: {
+      arguments: { 'x-consumer-timeout': limits.queue },
+      consumerOptions: { arguments: { 'x-consumer-timeout': limits.consumer } },
+    },
+  });
+
+describe('a channel that the server closes', () => {
+  it.each([
+    '406 (PRECONDITION-FAILED) with message "PRECONDITION_FAILED - delivery acknowledgement on channel 3 timed out. Timeout value used: 1800000 ms. This timeout value can be configured, see consumers doc guide to learn more"',
+  ])('is overdue where it says so: %s', async (text) => {
+    const reason = new Error(text);
+    const found = await diagnosed(aSubscription({}), anEnd({ reason, version: [3, 10] }));
+    expect(found.message).toBe(
+      'message "m" has been unsettled for 1801 s; the server waits 1800 s for an acknowledgement. A \'timeout\' below that ends such a handler',
+    );
+    expect(found.cause).toBe(reason);
+  });
+
+  it('keeps any other reason', async () => {
+    const reason = new Error('406 (PRECONDITION-FAILED) unknown delivery tag 7');
+    expect(await diagnosed(quorum, anEnd({ reason }))).toBe(reason);
+  });
+});
+
+describe('a consumer that the server cancels', () => {
+  it('is overdue from 4.3 on, on a quorum queue that is still there', async () => {
+    const found = await diagnosed(quorum, anEnd({}));
+    expect(found.message).toMatch(
+      /unsettled for 1801 s; .* its limit, 30 min unless set otherwise/,
+    );
+  });
+
+  it.each([
+    ['before 4.3', { version: [4, 2] as const }],
+    ['where the queue is gone', { queueExists: async () => false }],
+    ['where the oldest delivery is young', { ageMs: 29_000 }],
+  ])('is no more than that %s', async (_when, end) => {
+    expect(await diagnosed(quorum, anEnd(end))).toBe(cancelled);
+  });
+
+  it('is no more than that on a classic queue, which nobody is asked about', async () => {
+    const queueExists = vi.fn(async () => true);
+    const classic = aSubscription({ queue: QUEUE });
+    expect(await diagnosed(classic, anEnd({ queueExists }))).toBe(cancelled);
+    expect(queueExists).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    [{ consumer: 2_000, queue: 60_000 }, '2 s'],
+    [{ queue: 2_500 }, '2.5 s'],
+  ])('is overdue after what %j declares', async (limits, text) => {
+    const end = anEnd({ ageMs: 2_000 });
+    expect((await diagnosed(withLimits(limits), end)).message).toContain(
+      `the server waits ${text}`,
+    );
+    expect(await diagnosed(withLimits(limits), anEnd({ ageMs: 900 }))).toBe(cancelled);
+  });
+});
