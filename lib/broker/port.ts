@@ -38,6 +38,8 @@ export interface BrokerDelivery {
   readonly queue: string;
   /** Whether the broker keeps a count of this queue's redeliveries. */
   readonly counts: boolean;
+  /** How often the broker says that it has handed the message out, now included; 0: it does not say. */
+  readonly acquired: number;
   /** Settles on the very channel that delivered, or not at all. Never throws for a lost channel. */
   settle(frame: Frame, written: Written): void;
   /** Leaves the delivery unsettled: it goes back when its channel closes, which then closes last. */

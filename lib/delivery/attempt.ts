@@ -47,6 +47,16 @@ export function brokerCountOf({ fields, properties }: IncomingMessage): number {
 }
 
 /**
+ * How often the broker has handed a message out, this time included, attempts or not. For queues whose
+ * broker keeps that count only: elsewhere the header is a client's own.
+ */
+export function acquiredOf({ fields, properties }: IncomingMessage): number {
+  if (!fields.redelivered) return 1;
+  const before = headerOf(properties.headers, 'x-acquired-count');
+  return isCount(before) ? before + 1 : 1;
+}
+
+/**
  * Whether a redelivery carries any count of the broker's. On a quorum queue each one does; where none
  * does, the queue is no quorum queue, whatever its subscription says.
  */

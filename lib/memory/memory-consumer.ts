@@ -9,9 +9,9 @@ import type {
   Frame,
   Written,
 } from '../broker/port';
-import { waitingDeclarationOf } from '../broker/queue-declarations';
+import { isAtLeast, waitingDeclarationOf } from '../broker/queue-declarations';
 import { type Clock, pause, within } from '../clock';
-import { hasBrokerCount } from '../delivery/attempt';
+import { acquiredOf, hasBrokerCount } from '../delivery/attempt';
 import type { Copy } from '../delivery/copy';
 import { SettleHeaders } from '../delivery/headers';
 import type { IncomingMessage } from '../delivery/message';
@@ -157,12 +157,17 @@ export class MemoryConsumer implements BrokerConsumer {
       message,
       queue: this.#queue,
       counts: this.#counts,
+      acquired: this.#counts ? this.#acquiredOf(message) : 0,
       settle: (frame: Frame, written: Written) =>
         written(channel.settle(message.fields.deliveryTag, frame)),
       leave: () => channel.leave(message.fields.deliveryTag),
       copy: (copy, target) => this.#send(copy, target, channel.lost),
     };
     listener.delivered(delivery);
+  }
+
+  #acquiredOf(message: IncomingMessage): number {
+    return isAtLeast(this.parts.client.server.version, [4, 3]) ? acquiredOf(message) : 0;
   }
 
   async #send(copy: Copy, target: CopyTarget, lost: AbortSignal): Promise<CopyResult> {

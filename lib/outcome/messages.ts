@@ -105,6 +105,8 @@ export const messages = {
       ? 'noAck, nothing to settle'
       : `noAck: the message is already gone, ${kind} can't be carried out`,
   fateNoAckPanic: 'noAck: the message is already gone, the service stops',
+  acquiredTooOften: (delivery: MessageFacts, acquired: number): string =>
+    `${messageText(delivery)}: handed out ${acquired} times, at attempt ${delivery.attempt}: released again and again, or its acknowledgement always takes too long. More than retry.acquisitions, so it is poison, as at the cap`,
   released: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: released, the service is stopping`,
   lostWhileStopping: (delivery: MessageFacts): string =>

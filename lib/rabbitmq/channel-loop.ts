@@ -1,5 +1,6 @@
 import { Intake } from '../broker/intake';
 import type { BrokerConsumer, ConsumerListener } from '../broker/port';
+import { isAtLeast } from '../broker/queue-declarations';
 import { type Clock, countdown, pause, within } from '../clock';
 import { hasBrokerCount } from '../delivery/attempt';
 import type { IncomingMessage } from '../delivery/message';
@@ -44,6 +45,8 @@ export class ChannelLoop implements BrokerConsumer {
   #queue = '';
   #failures = 0;
   #counts: boolean;
+  /** Whether the server tells how often it has handed a message out, attempts or not. */
+  #tellsAcquired = false;
   #change: Promise<Error | undefined> = Promise.resolve(undefined);
   readonly #intake: Intake;
   #firstAttempt: () => void = () => {};
@@ -111,6 +114,7 @@ export class ChannelLoop implements BrokerConsumer {
     let channel: ConsumerChannel | undefined;
     try {
       this.#queue = await declareTopology(raw, subscription, log);
+      this.#tellsAcquired = isAtLeast(serverVersionOf(raw), [4, 3]);
       channel = await ConsumerChannel.open(raw, (message) => this.#deliver(message), clock);
       this.#channel = channel;
       this.#closing.signal.throwIfAborted(); // Else nobody would close the channel any more.
@@ -203,6 +207,7 @@ export class ChannelLoop implements BrokerConsumer {
       message,
       this.#queue,
       this.#counts,
+      this.#counts && this.#tellsAcquired,
       channel,
       async (copy, target, { queue, channel: { lost } }) => {
         const result = await copies.send(copy, target, { queue, lost });

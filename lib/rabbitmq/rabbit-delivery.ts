@@ -1,4 +1,5 @@
 import type { BrokerDelivery, CopyResult, CopyTarget, Frame, Written } from '../broker/port';
+import { acquiredOf } from '../delivery/attempt';
 import type { Copy } from '../delivery/copy';
 import type { IncomingMessage } from '../delivery/message';
 import { messages } from '../outcome/messages';
@@ -22,9 +23,14 @@ export class RabbitDelivery implements BrokerDelivery, Tagged {
     readonly message: IncomingMessage,
     readonly queue: string,
     readonly counts: boolean,
+    private readonly tellsAcquired: boolean,
     readonly channel: ConsumerChannel,
     private readonly sendCopy: SendCopy,
   ) {}
+
+  get acquired(): number {
+    return this.tellsAcquired ? acquiredOf(this.message) : 0;
+  }
 
   get tag(): number {
     return this.message.fields.deliveryTag;

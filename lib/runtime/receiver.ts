@@ -104,8 +104,13 @@ export class Receiver {
       return;
     }
     if (subscription.retry !== undefined) {
-      const decision = decide({ arrival: true }, subscription, delivery.attempt, counts);
+      const { attempt } = delivery;
+      const { acquired } = source;
+      const decision = decide({ arrival: true, acquired }, subscription, attempt, counts);
       if (decision.do !== 'run') {
+        if (attempt <= subscription.retry.attempts) {
+          this.#log.error('acquired', messages.acquiredTooOften(delivery, acquired));
+        }
         this.#settler.carryOut(run, UNTRIED, decision);
         return;
       }

@@ -31,7 +31,7 @@ interface Delayed {
  * (`policy`, with the cause), or that the delivery has just come in (`arrival`).
  */
 export type Verdict =
-  | { readonly arrival: true }
+  | { readonly arrival: true; readonly acquired?: number }
   | { readonly kind: 'ack' | 'drop' | 'retry' }
   | ({ readonly kind: 'retryAfter' } & Delayed)
   | { readonly policy: 'failFast' | 'drop' | 'skip' | 'retry'; readonly cause: Cause }
@@ -39,7 +39,14 @@ export type Verdict =
 
 /** What of a subscription the decision looks at. */
 export interface DecisionTerms {
-  readonly retry?: { readonly attempts: number; readonly by?: 'runtime' | 'broker' } | undefined;
+  readonly retry?:
+    | {
+        readonly attempts: number;
+        readonly by?: 'runtime' | 'broker';
+        /** How often the broker may hand a message out, what costs no attempt included. */
+        readonly acquisitions?: number;
+      }
+    | undefined;
   readonly deadLetter?: { readonly by?: 'runtime' | 'broker' } | undefined;
   readonly noAck?: boolean;
 }
@@ -64,7 +71,9 @@ export function decide(
   counts: boolean,
 ): Decision {
   if ('arrival' in verdict) {
-    return !terms.noAck && terms.retry && attempt > terms.retry.attempts ? atTheCap(terms) : RUN;
+    const { attempts = 0, acquisitions = Number.POSITIVE_INFINITY } = terms.retry ?? {};
+    const isPoison = attempt > attempts || (verdict.acquired ?? 0) > acquisitions;
+    return !terms.noAck && terms.retry && isPoison ? atTheCap(terms) : RUN;
   }
   const said = 'kind' in verdict ? verdict.kind : verdict.policy;
   if (said === 'failFast') return LEAVE_UNSETTLED;

@@ -73,6 +73,10 @@ export function valueFaults(
   if (retry !== undefined) {
     const isAttempts = isWhole(retry.attempts, 1, MOST_ATTEMPTS);
     expect(isAttempts, 'retry.attempts', 'a whole number from 1 to 10 000', retry.attempts);
+    const { acquisitions, attempts } = retry;
+    const isBound = !isAttempts || isWhole(acquisitions, attempts, Number.MAX_SAFE_INTEGER);
+    const bound = 'a whole number, retry.attempts at the least';
+    expect(isBound, 'retry.acquisitions', bound, acquisitions);
     expect(retry.by === 'runtime' || retry.by === 'broker', 'retry.by', by, retry.by);
     expect(isBackoff(given.backoff), 'retry.backoff', messages.backoffExpected, given.backoff);
   }

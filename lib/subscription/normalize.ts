@@ -4,8 +4,17 @@ import { type ErrorPolicy, isErrorRule, isFailurePolicy } from '../outcome/polic
 import { DEFAULT_BACKOFF } from './backoff';
 import { bindingFaults, bindingsOf } from './bindings';
 import { combinationFaults, optionFaults, valueFaults } from './checks';
-import type { DeadLetterOptions, QueueType, SubscribeDefaults, SubscribeOptions } from './options';
+import type {
+  DeadLetterOptions,
+  QueueType,
+  RetryOptions,
+  SubscribeDefaults,
+  SubscribeOptions,
+} from './options';
 import type { Subscription } from './subscription';
+
+/** The bound of `retry.acquisitions` where few attempts are declared. */
+const LEAST_ACQUISITIONS = 1_000;
 
 const faults = new WeakMap<Subscription, readonly string[]>();
 
@@ -56,9 +65,7 @@ function checked(
     queueOptions: Object.freeze({ ...options.queueOptions }),
     bindings: Object.freeze(bindingsOf(options)),
     prefetch: options.prefetch ?? defaults.prefetch,
-    retry: retry
-      ? Object.freeze({ attempts: retry.attempts, by: retry.by ?? 'runtime' })
-      : undefined,
+    retry: retryOf(retry),
     backoff: retry?.backoff ?? DEFAULT_BACKOFF,
     deadLetter: deadLetterOf(deadLetter),
     timeout: timeout === undefined ? undefined : milliseconds(timeout),
@@ -79,6 +86,13 @@ function checked(
     ...bindingFaults(subscription),
   ]);
   return subscription;
+}
+
+function retryOf(retry: RetryOptions | undefined): Subscription['retry'] {
+  if (!retry) return undefined;
+  const { attempts, by = 'runtime' } = retry;
+  const { acquisitions = Math.max(LEAST_ACQUISITIONS, 10 * attempts) } = retry;
+  return Object.freeze({ attempts, by, acquisitions });
 }
 
 function defaultDeadLetter(

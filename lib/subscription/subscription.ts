@@ -28,7 +28,9 @@ export interface Subscription {
   readonly bindings: readonly Binding[];
   /** `undefined` until the connection has supplied it. */
   readonly prefetch: number | undefined;
-  readonly retry: { readonly attempts: number; readonly by: By } | undefined;
+  readonly retry:
+    | { readonly attempts: number; readonly by: By; readonly acquisitions: number }
+    | undefined;
   readonly backoff: Backoff;
   readonly deadLetter:
     | {

@@ -64,6 +64,36 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
       expect(registry.get(Handler, 'handle').state).toBe('consuming');
     });
 
+    it('the queue, again and again, is poison in the end, though it costs no attempt', async () => {
+      const queue = unique('again');
+      const attempts: number[] = [];
+      const Handler = handlerOf(
+        {
+          queue,
+          queueType: 'quorum',
+          retry: { attempts: 2, acquisitions: 3 },
+          deadLetter: `${queue}.dead`,
+          ...places[1]?.[1],
+        },
+        (_payload, { attempt, signal }) => {
+          attempts.push(attempt);
+          return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        },
+      );
+      const { log, settlements } = await startApp({ providers: [Handler] });
+      await broker.send(queue, 'never', { messageId: 'n' });
+      const { properties } = await broker.take(`${queue}.dead`, 25_000);
+      expect(attempts).toEqual([1, 1, 1]);
+      expect(properties.headers).toMatchObject({ 'x-settle-reason': 'attempts' });
+      expect(
+        log.matching(/message "n" of queue .*: handed out 4 times, at attempt 1: .*poison/, [
+          'error',
+        ]),
+      ).toHaveLength(1);
+      await until(() => settlements.at(-1)?.settlement === 'sent');
+      await waitForEmpty(queue);
+    });
+
     it('the queue, for several deliveries at once: the connection stays', async () => {
       const queue = unique('all-overdue');
       const other = unique('neighbour');

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attemptOf, brokerCountOf, hasBrokerCount, isOwnCopy } from '../../../lib/delivery/attempt';
+import {
+  acquiredOf,
+  attemptOf,
+  brokerCountOf,
+  hasBrokerCount,
+  isOwnCopy,
+} from '../../../lib/delivery/attempt';
 import type { IncomingMessage } from '../../../lib/delivery/message';
 import { aMessage, ownCopy, QUEUE } from '../fixtures';
 
@@ -254,5 +260,18 @@ describe('hasBrokerCount', () => {
     [null, false],
   ])('of %o: %s', (headers, expected) => {
     expect(hasBrokerCount(aMessage({ headers, redelivered: true }))).toBe(expected);
+  });
+});
+
+describe('acquiredOf', () => {
+  it.each([
+    [1, aMessage({ headers: { 'x-acquired-count': 7 } })],
+    [8, redelivery({ 'x-acquired-count': 7 })],
+    [1, redelivery({})],
+    [1, redelivery({ 'x-acquired-count': '7' })],
+    [1, redelivery({ 'x-acquired-count': -7 })],
+    [1, redelivery(withPrototype({ 'x-acquired-count': 7 }))],
+  ])('is %i: this time, and what a redelivery tells', (acquired, message) => {
+    expect(acquiredOf(message)).toBe(acquired);
   });
 });

@@ -193,3 +193,18 @@ describe('for any outcome, subscription, attempt and broker', () => {
     });
   });
 });
+
+describe('what the broker has handed out too often', () => {
+  const retry = { attempts: 3, acquisitions: 5 };
+  it.each<[number, DecisionTerms, Decision]>([
+    [5, { retry }, { do: 'run' }],
+    [6, { retry }, { do: 'reject', warn: true }],
+    [6, { retry, deadLetter: {} }, { do: 'copyToDeadLetter', reason: 'attempts' }],
+    [6, { retry, deadLetter: { by: 'broker' } }, { do: 'reject' }],
+    [6, {}, { do: 'run' }],
+    [6, { retry: { attempts: 3 } }, { do: 'run' }],
+    [6, { retry, noAck: true }, { do: 'run' }],
+  ])('%i times under %j', (acquired, subscription, decision) => {
+    expect(decide({ arrival: true, acquired }, subscription, 1, true)).toEqual(decision);
+  });
+});

@@ -20,6 +20,7 @@ import { aLog, aMessage, aSubscription, QUEUE, RecordingLogger } from '../fixtur
 /** What a delivery is told, in order. A copy waits until the test says what became of it. */
 export class FakeSource implements BrokerDelivery {
   readonly queue = QUEUE;
+  readonly acquired = 0;
   readonly copies: { readonly copy: Copy; readonly target: CopyTarget }[] = [];
   /** Whether the channel is still there. */
   isOpen = true;

@@ -109,7 +109,7 @@ describe('normalize', () => {
 
   it('takes a retry declaration whole: its backoff does not come from elsewhere', () => {
     const { retry, backoff } = aSubscription({ retry: { attempts: 2 } }, all);
-    expect(retry).toEqual({ attempts: 2, by: 'runtime' });
+    expect(retry).toEqual({ attempts: 2, by: 'runtime', acquisitions: 1_000 });
     expect(backoff).toBe(DEFAULT_BACKOFF);
   });
 
