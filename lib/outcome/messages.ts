@@ -150,6 +150,8 @@ export const messages = {
     `queue "${queue}" exists with another x-delivery-limit; expected one above retry.attempts, ${attempts}; at its own limit the broker moves or deletes a message first`,
   brokerDelayNeeds: (version: string): string =>
     `retry.by: 'broker' needs RabbitMQ 4.3 or later; found ${version}. Leave retry.by out: copies then wait in queues of their own`,
+  endsConnections: (reason: unknown): string =>
+    `the server ends a connection that declares this, so it is not tried again before the next start: ${errorText(reason)}`,
   missingRoute: (exchange: string): string =>
     `queueOptions names the dead-letter exchange "${exchange}", which does not exist: what is rejected is discarded without a trace. Declare it, or use deadLetter`,
 

@@ -42,7 +42,7 @@ export function messageText({ messageId, queue }: MessageFacts): string {
 
 export function errorText(error: unknown): string {
   try {
-    const text = String(error);
+    const text = String(error).replace(/\s*\n\s*/g, ' ');
     return text.length > 300 ? `${text.slice(0, 297)}...` : text;
   } catch {
     return 'an error that has no text';

@@ -12,7 +12,7 @@ import { ConsumerChannel } from './consumer-channel';
 import type { CopySender } from './copy-sender';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
 import { RabbitDelivery } from './rabbit-delivery';
-import { isRefusal } from './refusal';
+import { endedTheConnection, isRefusal } from './refusal';
 import { declareTopology, onScratchChannel } from './topology';
 import type { RawConnection } from './types';
 
@@ -31,6 +31,8 @@ export interface LoopParts {
   readonly copies: CopySender;
   readonly log: SubscriptionLog;
   readonly clock: Clock;
+  /** Resolves with the refusal where the server ends connections that declare this subscription. */
+  tryAlone(): Promise<Error | undefined>;
 }
 
 /**
@@ -99,8 +101,9 @@ export class ChannelLoop implements BrokerConsumer {
     while (!signal.aborted) {
       const raw = await connection.ready(signal);
       if (raw === undefined) break;
-      await this.#serve(raw);
+      const isOver = await this.#serve(raw);
       this.#firstAttempt();
+      if (isOver) break;
       const longest = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
       this.#failures += 1;
       await pause(clock, longest * (0.5 + Math.random() / 2), signal);
@@ -108,8 +111,8 @@ export class ChannelLoop implements BrokerConsumer {
     this.#firstAttempt();
   }
 
-  // One channel, from its opening to its end.
-  async #serve(raw: RawConnection): Promise<void> {
+  // One channel, from its opening to its end. Resolves with whether there is to be no other.
+  async #serve(raw: RawConnection): Promise<boolean> {
     const { subscription, listener, log, clock } = this.parts;
     let channel: ConsumerChannel | undefined;
     try {
@@ -123,18 +126,18 @@ export class ChannelLoop implements BrokerConsumer {
       if (!channel.isOpen) throw await channel.ended;
     } catch (error) {
       await channel?.close(CLOSE_LIMIT);
-      if (this.#closing.signal.aborted) return;
+      if (this.#closing.signal.aborted) return true;
       // A channel that ends as soon as it consumes may have handed something out.
       if (channel !== undefined) listener.channelLost(error as Error);
-      this.#failed(error as Error);
-      return;
+      return this.#failed(raw, error as Error);
     }
     this.#firstAttempt();
     const reason = await this.#reasonOf(raw, channel);
-    if (this.#closing.signal.aborted) return;
+    if (this.#closing.signal.aborted) return true;
     log.error('channel', messages.channelLost(this.#queue, reason));
     listener.channelLost(reason);
     listener.reconnecting(reason);
+    return false;
   }
 
   async #reasonOf(raw: RawConnection, channel: ConsumerChannel): Promise<Error> {
@@ -159,12 +162,16 @@ export class ChannelLoop implements BrokerConsumer {
     });
   }
 
-  #failed(error: Error): void {
-    const { listener, log } = this.parts;
-    const isRefused = isRefusal(error);
+  async #failed(raw: RawConnection, failure: Error): Promise<boolean> {
+    const { listener, log, connection } = this.parts;
+    const isSuspect = endedTheConnection(connection.reasonOf(raw, failure));
+    const forbidden = isSuspect ? await this.parts.tryAlone() : undefined;
+    const error = forbidden ?? failure;
+    const isRefused = forbidden !== undefined || isRefusal(failure);
     log.error('consume', messages.cannotConsume(this.parts.subscription.queue, error, isRefused));
     if (isRefused) listener.refused(error);
     else listener.reconnecting(error);
+    return forbidden !== undefined;
   }
 
   /**

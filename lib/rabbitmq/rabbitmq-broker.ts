@@ -7,6 +7,7 @@ import { ChannelLoop } from './channel-loop';
 import { CopyConnection } from './copy-connection';
 import { CopySender } from './copy-sender';
 import { ManagedConnection } from './managed-connection';
+import { tryAlone } from './trial';
 
 /** What the adapter needs from outside. */
 export interface RabbitBrokerParts {
@@ -32,7 +33,7 @@ export class RabbitBroker implements Broker {
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer {
-    const { clock, copyTimeout, logOf } = this.parts;
+    const { clock, copyTimeout, logOf, connection } = this.parts;
     const log = logOf(subscription);
     const copies = new CopySender(subscription, this.#copies, log, clock, copyTimeout);
     return new ChannelLoop({
@@ -43,6 +44,7 @@ export class RabbitBroker implements Broker {
       copies,
       log,
       clock,
+      tryAlone: () => tryAlone(connection, subscription, log, clock),
     });
   }
 

@@ -15,6 +15,14 @@ export function isInequivalent(error: unknown): boolean {
 }
 
 /**
+ * Whether the server has ended the whole connection over one request: what it has an internal error
+ * about, which a feature is that it no longer permits.
+ */
+export function endedTheConnection(error: unknown): boolean {
+  return replyCodeOf(error) === 541;
+}
+
+/**
  * Whether the server refuses what a subscription declares or asks for, so that trying again changes
  * nothing by itself: no such queue or exchange, other arguments, no permission. A queue that another
  * consumer or connection holds for itself is not refused but taken: it may be free later.

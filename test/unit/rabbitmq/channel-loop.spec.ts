@@ -34,6 +34,7 @@ beforeEach(() => {
     copies: {} as CopySender,
     log: aLog(undefined, clock),
     clock,
+    tryAlone: async () => undefined,
   });
 });
 

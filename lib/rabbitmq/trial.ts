@@ -1,0 +1,47 @@
+import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import { type Clock, within } from '../clock';
+import { messages } from '../outcome/messages';
+import type { SubscriptionLog } from '../subscription/log';
+import type { Subscription } from '../subscription/subscription';
+import { CopyConnection } from './copy-connection';
+import { endedTheConnection } from './refusal';
+import { declareTopology } from './topology';
+
+const OPENING_LIMIT = 10_000;
+const DECLARING_LIMIT = 10_000;
+const CLOSING_LIMIT = 1_000;
+
+/**
+ * Declares a subscription on a connection of its own, to learn whether it is this declaration for which
+ * the server ends connections: it does so over what it no longer permits, and says only which feature
+ * that is. Resolves with the refusal; `undefined` where the server takes the declaration, refuses it in
+ * another way, or can't be reached.
+ */
+export async function tryAlone(
+  application: AmqpConnection,
+  subscription: Subscription,
+  log: SubscriptionLog,
+  clock: Clock,
+): Promise<Error | undefined> {
+  const own = new CopyConnection(application, clock);
+  try {
+    const raw = await own.raw(OPENING_LIMIT);
+    if (raw === undefined) return undefined;
+    const ended = new Promise<Error | undefined>((resolve) => raw.once('close', resolve));
+    let isTaken = false;
+    const declared = declareTopology(raw, subscription, log).then(() => {
+      isTaken = true;
+    });
+    await within(clock, DECLARING_LIMIT, declared);
+    if (isTaken) return undefined;
+    let reason: Error | undefined;
+    const told = ended.then((error) => {
+      reason = error;
+    });
+    await within(clock, CLOSING_LIMIT, told);
+    if (!endedTheConnection(reason)) return undefined;
+    return new Error(messages.endsConnections(reason), { cause: reason });
+  } finally {
+    await own.close(CLOSING_LIMIT);
+  }
+}

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { handlerOf } from '../support/handlers';
+import { describeOn } from '../support/versions';
+
+/** What 4.3 no longer permits: it ends the connection of whoever declares a queue with it. */
+const forbidden = { arguments: { 'x-queue-master-locator': 'min-masters' } };
+
+describeOn({ from: '4.3', because: 'earlier ones permit the feature' })(
+  'a queue for which the server ends the connection',
+  async () => {
+    const broker = await openBroker();
+
+    it('is refused at the start, in one line with the class, the method and the feature', async () => {
+      const queue = unique('forbidden');
+      const Handler = handlerOf({ queue, queueOptions: forbidden }, () => undefined);
+      const starting = startApp({ providers: [Handler] });
+      await expect(starting).rejects.toThrow(
+        /^.*Handler\.handle: queue "forbidden.*": the broker refuses it: .*not tried again before the next start: .*Feature `queue_master_locator` is deprecated.*$/m,
+      );
+    });
+
+    it('is tried twice and never again; its neighbours consume, and none of them is blamed', async () => {
+      const queue = unique('forbidden');
+      const others = [unique('neighbour'), unique('neighbour')];
+      const ran: string[] = [];
+      const Forbidden = handlerOf({ queue, queueOptions: forbidden }, () => undefined);
+      const neighbours = others.map((name) =>
+        handlerOf({ queue: name }, () => void ran.push(name)),
+      );
+      const { registry, log } = await startApp({
+        providers: [Forbidden, ...neighbours],
+        settle: { onRefused: 'continue' },
+        wait: false,
+      });
+      const stateOf = (type: (typeof neighbours)[number]) => registry.get(type, 'handle').state;
+      await until(() => stateOf(Forbidden) === 'refused', { timeoutMs: 20_000 });
+      await until(() => neighbours.every((type) => stateOf(type) === 'consuming'), {
+        timeoutMs: 20_000,
+      });
+      const ends = (): number => log.matching(/the channel is gone|can not consume/).length;
+      const before = ends();
+      for (const name of others) await broker.send(name, 1);
+      await until(() => ran.length === 2);
+      expect(log.matching(/the broker refuses the subscription/, ['error'])).toHaveLength(1);
+      // Longer than the pauses between the first tries.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(ends()).toBe(before);
+      expect(stateOf(Forbidden)).toBe('refused');
+    });
+  },
+);
