@@ -10,6 +10,7 @@ import type {
   Written,
 } from '../broker/port';
 import { isAtLeast, waitingDeclarationOf } from '../broker/queue-declarations';
+import { versionRemarks } from '../broker/version-checks';
 import { type Clock, pause, within } from '../clock';
 import { acquiredOf, hasBrokerCount } from '../delivery/attempt';
 import type { Copy } from '../delivery/copy';
@@ -77,6 +78,10 @@ export class MemoryConsumer implements BrokerConsumer {
   async start(): Promise<void> {
     if (this.#running || this.#closing.signal.aborted) return;
     this.#running = true;
+    const { subscription, client, log } = this.parts;
+    for (const { level, text } of versionRemarks(subscription, client.server.version)) {
+      log[level]('version', text);
+    }
     this.#open();
   }
 

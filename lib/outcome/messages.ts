@@ -116,7 +116,7 @@ export const messages = {
   copyFailed: (delivery: MessageFacts, queue: string): string =>
     `${messageText(delivery)}: the copy to "${queue}" was not confirmed; the original is released and the intake pauses`,
   endlessRetry:
-    'retry() without a declaration: the message goes back to the queue, and nothing ends the loop. Declare retry: { attempts }. Said once',
+    'retry() without a declaration: the message goes back to the queue, and nothing ends the loop but the delivery limit of a quorum queue, which is 20 from RabbitMQ 4.0 on and deletes it. Declare retry: { attempts }. Said once',
   unusableDelay: (source: 'outcome' | 'backoff', value: unknown): string =>
     `${source === 'outcome' ? 'retryAfter()' : 'retry.backoff'}: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}. The ${source === 'outcome' ? 'backoff' : 'default backoff'} takes its place`,
   noDelayOnServerNamedQueue:
@@ -148,6 +148,14 @@ export const messages = {
   noConnection: 'there is no connection for copies',
   limitBelowAttempts: (queue: string, attempts: number | undefined): string =>
     `queue "${queue}" exists with another x-delivery-limit; expected one above retry.attempts, ${attempts}; at its own limit the broker moves or deletes a message first`,
+  negativeLimit: (version: string): string =>
+    `queueOptions: x-delivery-limit: expected none; found a negative one, at which RabbitMQ ${version} deletes a message when it first comes back. Leave it out: before 4.0 there is no limit`,
+  limitTooLow: (limit: number, attempts: number): string =>
+    `queueOptions: x-delivery-limit: expected ${attempts - 1} or more, since retry.attempts is ${attempts}; found ${limit}, at which the broker moves or deletes a message first`,
+  limitUnseen: (queue: string, attempts: number, hasDefault: boolean): string =>
+    `queue "${queue}" is not declared here, and its delivery limit can't be seen; expected ${attempts - 1} or more, since retry.attempts is ${attempts}: at its limit the broker moves or deletes a message first. ${hasDefault ? 'Without one of its own or of a policy it is 20' : 'Without one of its own or of a policy there is none'}`,
+  limitDeletes: (limit: number): string =>
+    `a policy says 'retry' and no retry is declared: after ${limit} returns the broker deletes the message, since the queue has no dead-letter route that is known here. Declare retry: { attempts } and deadLetter`,
   brokerDelayNeeds: (version: string): string =>
     `retry.by: 'broker' needs RabbitMQ 4.3 or later; found ${version}. Leave retry.by out: copies then wait in queues of their own`,
   endsConnections: (reason: unknown): string =>

@@ -1,6 +1,7 @@
 import { Intake } from '../broker/intake';
 import type { BrokerConsumer, ConsumerListener } from '../broker/port';
-import { isAtLeast } from '../broker/queue-declarations';
+import { isAtLeast, type ServerVersion } from '../broker/queue-declarations';
+import { versionRemarks } from '../broker/version-checks';
 import { type Clock, countdown, pause, within } from '../clock';
 import { hasBrokerCount } from '../delivery/attempt';
 import type { IncomingMessage } from '../delivery/message';
@@ -49,6 +50,7 @@ export class ChannelLoop implements BrokerConsumer {
   #counts: boolean;
   /** Whether the server tells how often it has handed a message out, attempts or not. */
   #tellsAcquired = false;
+  #version: ServerVersion | undefined;
   #change: Promise<Error | undefined> = Promise.resolve(undefined);
   readonly #intake: Intake;
   #firstAttempt: () => void = () => {};
@@ -117,7 +119,7 @@ export class ChannelLoop implements BrokerConsumer {
     let channel: ConsumerChannel | undefined;
     try {
       this.#queue = await declareTopology(raw, subscription, log);
-      this.#tellsAcquired = isAtLeast(serverVersionOf(raw), [4, 3]);
+      this.#tellVersion(serverVersionOf(raw));
       channel = await ConsumerChannel.open(raw, (message) => this.#deliver(message), clock);
       this.#channel = channel;
       this.#closing.signal.throwIfAborted(); // Else nobody would close the channel any more.
@@ -138,6 +140,15 @@ export class ChannelLoop implements BrokerConsumer {
     listener.channelLost(reason);
     listener.reconnecting(reason);
     return false;
+  }
+
+  #tellVersion(version: ServerVersion): void {
+    this.#tellsAcquired = isAtLeast(version, [4, 3]);
+    if (this.#version?.join() === version.join()) return;
+    this.#version = version;
+    const { subscription, log } = this.parts;
+    for (const { level, text } of versionRemarks(subscription, version))
+      log[level]('version', text);
   }
 
   async #reasonOf(raw: RawConnection, channel: ConsumerChannel): Promise<Error> {

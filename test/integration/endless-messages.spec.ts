@@ -118,6 +118,18 @@ describeOn({ from: '4.0', because: 'earlier ones set no limit' })(
       expect(attempts).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
       expect(await broker.ready(queue)).toBe(0);
     });
+
+    it('is announced at the start where a policy says retry', async () => {
+      const queue = unique('announced');
+      const Handler = handlerOf({ queue, queueType: 'quorum', onError: 'retry' }, () => undefined);
+      const { log } = await startApp({ providers: [Handler] });
+      expect(
+        log.matching(
+          /^Handler\.handle: a policy says 'retry' .* after 20 returns the broker deletes/,
+          ['warn'],
+        ),
+      ).toHaveLength(1);
+    });
   },
 );
 

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { handlerOf } from '../support/handlers';
+import { itOn } from '../support/versions';
+
+const broker = await openBroker();
+
+/**
+ * Stops an application again and again while a handler of it runs, which never ends in time, and starts it
+ * anew. Gives the attempts that its handler has seen.
+ */
+async function attemptsOverStops(stops: number): Promise<number[]> {
+  const queue = unique('released');
+  const attempts: number[] = [];
+  const Handler = handlerOf(
+    { queue, queueType: 'quorum', retry: { attempts: 10 } },
+    (_payload, { attempt }) => {
+      attempts.push(attempt);
+      return attempts.length > stops ? undefined : new Promise(() => undefined);
+    },
+  );
+  await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+  await broker.send(queue, 'often released');
+  for (let start = 1; start <= stops + 1; start += 1) {
+    const { close } = await startApp({
+      providers: [Handler],
+      settle: { shutdownTimeout: 100, abortBefore: 50 },
+    });
+    await until(() => attempts.length === start);
+    await close();
+  }
+  expect(await broker.ready(queue)).toBe(0);
+  return attempts;
+}
+
+itOn({ from: '4.3', because: 'the server tells a release from a failure' })(
+  'a delivery that is released when the service stops costs no attempt',
+  async () => {
+    expect(await attemptsOverStops(3)).toEqual([1, 1, 1, 1]);
+  },
+);
+
+itOn({ before: '4.3', because: 'the server counts each return' })(
+  'a delivery that is released when the service stops costs an attempt',
+  async () => {
+    expect(await attemptsOverStops(3)).toEqual([1, 2, 3, 4]);
+  },
+);
+
+it('on a classic queue a released delivery costs no attempt', async () => {
+  const queue = unique('released-classic');
+  const attempts: number[] = [];
+  const Handler = handlerOf({ queue, retry: { attempts: 10 } }, (_payload, { attempt }) => {
+    attempts.push(attempt);
+    return attempts.length > 1 ? undefined : new Promise(() => undefined);
+  });
+  await broker.declare(queue);
+  await broker.send(queue, 'released');
+  for (let start = 1; start <= 2; start += 1) {
+    const { close } = await startApp({
+      providers: [Handler],
+      settle: { shutdownTimeout: 100, abortBefore: 50 },
+    });
+    await until(() => attempts.length === start);
+    await close();
+  }
+  expect(attempts).toEqual([1, 1]);
+});
