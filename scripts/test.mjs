@@ -1,48 +1,81 @@
 // @ts-check
 /**
- * Runs all tests, those without a server first, and ends with one line for all runs: `N passed, N failed`, and
- * `, N skipped` where tests were skipped. Further parameters go to Vitest.
+ * `node test.mjs [--rabbitmq=3.10,4.3] [parameters of vitest...]` runs all tests, those without a server first, and
+ * ends with one line for all runs: `N passed, N failed`, and `, N skipped` where tests were skipped. Those with a
+ * server run on the usual one, or on one of each of these releases, side by side: they wait more than they compute.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { prepareReleases } from '../test/support/server/find-server.mjs';
+import { takeReleases } from '../test/support/server/releases.mjs';
 
-const projects = ['unit', 'examples', 'integration'];
+/** @typedef {import('node:child_process').ChildProcess} ChildProcess */
+/** @typedef {import('../test/support/server/releases.mjs').Release} Release */
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+
 const folder = mkdtempSync(join(tmpdir(), 'nestjs-settle-test-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** @type {import('node:child_process').ChildProcess | undefined} */
-let vitest;
+/** @type {Set<ChildProcess>} */
+const running = new Set();
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, async () => {
-    vitest?.kill(signal);
-    await ended(vitest);
+    const ends = [...running].map((vitest) => {
+      vitest.kill(signal);
+      return ended(vitest);
+    });
+    await Promise.all(ends);
     process.exit(128 + constants.signals[signal]);
   });
 }
 
-const sum = { passed: 0, failed: 0, skipped: 0 };
-for (const project of projects) {
-  const { passed, failed, skipped } = await runProject(project);
-  sum.passed += passed;
-  sum.failed += failed;
-  sum.skipped += skipped;
+try {
+  const { asked, rest } = takeReleases(process.argv.slice(2));
+  await prepareReleases(asked, { log: (line) => console.error(line) });
+  const counts = [
+    await runProject('unit', rest),
+    await runProject('examples', rest),
+    ...(asked.length === 0
+      ? [await runProject('integration', rest)]
+      : await Promise.all(asked.map((release) => runProject('integration', rest, release)))),
+  ];
+  const sum = (/** @type {keyof Counts} */ kind) =>
+    counts.reduce((total, count) => total + count[kind], 0);
+  process.exitCode = sum('failed') > 0 ? 1 : 0;
+  const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed${skipped}`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 }
-process.exitCode = sum.failed > 0 ? 1 : 0;
-const skipped = sum.skipped > 0 ? `, ${sum.skipped} skipped` : '';
-console.log(`${sum.passed} passed, ${sum.failed} failed${skipped}`);
 
 /**
+ * Runs the tests of a project; on a server of a release, each line it writes says which.
+ *
  * @param {string} project
- * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
+ * @param {readonly string[]} further
+ * @param {Release} [release]
+ * @returns {Promise<Counts>}
  */
-async function runProject(project) {
-  const file = join(folder, `${project}.json`);
+async function runProject(project, further, release) {
+  const file = join(folder, `${project}-${release ?? 'usual'}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const parameters = ['run', '--project', project, ...reporters, ...process.argv.slice(2)];
-  vitest = spawn('vitest', parameters, { stdio: 'inherit' });
+  const parameters = ['run', '--project', project, ...reporters, ...further];
+  const vitest = spawn('vitest', parameters, {
+    stdio: release === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...(release && { RABBITMQ_TEST_VERSION: release }) },
+  });
+  running.add(vitest);
+  for (const stream of [vitest.stdout, vitest.stderr]) {
+    if (stream) {
+      createInterface(stream).on('line', (line) => console.log(`[${release}] ${line}`));
+    }
+  }
   const code = await ended(vitest);
+  running.delete(vitest);
   const result = resultIn(file);
   const failed = result?.numFailedTests ?? 0;
   return {
@@ -68,12 +101,12 @@ function resultIn(file) {
 /**
  * Resolves with the exit code, `null` where the process was killed or could not be started.
  *
- * @param {import('node:child_process').ChildProcess | undefined} child
+ * @param {ChildProcess} child
  * @returns {Promise<number | null>}
  */
 function ended(child) {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) {
-    return Promise.resolve(child?.exitCode ?? null);
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return Promise.resolve(child.exitCode);
   }
   return new Promise((resolve) => {
     child.once('error', () => resolve(null));

@@ -9,6 +9,7 @@ import { cacheFolder, unpackRelease } from './unpack.mjs';
 /** @typedef {import('./rabbit-server.mjs').RabbitServer} RabbitServer */
 /** @typedef {import('./rabbit-server.mjs').ServerDescription} ServerDescription */
 /** @typedef {import('./node-files.mjs').Installation} Installation */
+/** @typedef {import('./kept-server.mjs').KeptServer} KeptServer */
 /** @typedef {import('./releases.mjs').Release} Release */
 /** @typedef {(line: string) => void} Log */
 
@@ -56,6 +57,24 @@ export async function findServer(
 }
 
 /**
+ * Sees to it that servers of these releases can be found without delay: what has to be unpacked for one is unpacked
+ * now. Rejects, with what `findServer` would say, where one of them is not to be had.
+ *
+ * @param {readonly Release[]} releases
+ * @param {{ log?: Log }} [options]
+ * @param {Partial<Steps>} [otherSteps]
+ * @returns {Promise<void>}
+ */
+export async function prepareReleases(releases, { log = () => {} } = {}, otherSteps = {}) {
+  if (process.env.RABBITMQ_URL) {
+    return;
+  }
+  for (const release of releases) {
+    await locateRelease(release, { ...steps, ...otherSteps }, log);
+  }
+}
+
+/**
  * @param {Steps} look
  * @param {Log} log
  * @returns {Promise<RabbitServer>}
@@ -96,23 +115,33 @@ async function startUsual(look, log) {
  * @returns {Promise<RabbitServer>}
  */
 async function startRelease(release, look, log) {
+  const found = await locateRelease(release, look, log);
+  return found.kind === 'docker'
+    ? startDocker(found.image, log)
+    : startPrivateNode(found.installation, log);
+}
+
+/**
+ * What a server of a release is started from; it is unpacked where that is how it is had.
+ *
+ * @param {Release} release
+ * @param {Steps} look
+ * @param {Log} log
+ * @returns {Promise<KeptServer>}
+ */
+async function locateRelease(release, look, log) {
   const scripts = look.findInstalledScripts();
   if (scripts !== undefined && isOf(look.versionOfScripts(scripts), release)) {
-    return startPrivateNode({ scripts }, log);
+    return { kind: 'private node', installation: { scripts } };
   }
   if (look.canInstall()) {
-    /** @type {Installation | undefined} */
-    let unpacked;
     try {
-      unpacked = await look.unpackRelease(release, log);
+      return { kind: 'private node', installation: await look.unpackRelease(release, log) };
     } catch (error) {
       if (!(await look.dockerAnswers())) {
         throw error;
       }
       log(messageOf(error));
-    }
-    if (unpacked !== undefined) {
-      return startPrivateNode(unpacked, log);
     }
   } else if (!(await look.dockerAnswers())) {
     throw new Error(
@@ -120,7 +149,7 @@ async function startRelease(release, look, log) {
         `${cacheFolder()}, or set RABBITMQ_URL to one that runs`,
     );
   }
-  return startDocker(dockerImageOf(release), log);
+  return { kind: 'docker', image: dockerImageOf(release) };
 }
 
 /**

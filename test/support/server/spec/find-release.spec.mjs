@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findServer } from '../find-server.mjs';
+import { findServer, prepareReleases } from '../find-server.mjs';
 import { versionOfScripts } from '../installed.mjs';
 
 const standIn = fileURLToPath(new URL('docker-stand-in.mjs', import.meta.url));
@@ -150,6 +150,29 @@ describe('a release that is asked for', () => {
   it('has to be one that tests know', async () => {
     const found = findServer({ log, version: '4.1' }, machine);
     await expect(found).rejects.toThrow(/^tests know RabbitMQ 3\.10, 4\.0, 4\.3, not "4\.1"$/);
+  });
+});
+
+describe('releases that are prepared', () => {
+  it('are unpacked, unless they are installed, and not started', async () => {
+    const unpackRelease = vi.fn(async () => ({ scripts: '/scripts' }));
+    const look = { ...machine, canInstall: () => true, unpackRelease };
+    await prepareReleases(['3.10', '4.0', '4.3'], { log }, look);
+    expect(unpackRelease.mock.calls).toEqual([
+      ['4.0', log],
+      ['4.3', log],
+    ]);
+    expect(lines).toEqual([]);
+  });
+
+  it('are missing in the line that finding them would say', async () => {
+    const prepared = prepareReleases(['3.10', '4.3'], { log }, machine);
+    await expect(prepared).rejects.toThrow(/^no RabbitMQ 4\.3: /);
+  });
+
+  it('are not looked for where RABBITMQ_URL names the server', async () => {
+    vi.stubEnv('RABBITMQ_URL', 'amqp://127.0.0.1:1');
+    await prepareReleases(['4.3'], { log }, machine);
   });
 });
 
