@@ -52,7 +52,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       await broker.send(queue, index);
       await until(() => rule.matched === 1);
       await until(() => done.has(index));
-      await waitForEmpty(queue);
+      await waitForEmpty(broker, queue);
     }
     // The management's listing is a little late.
     await eventually(async () => {
@@ -95,7 +95,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(seen).toEqual([]);
     await registry.resume(Handler, 'handle');
     await until(() => seen.length === 1);
-    await waitForEmpty(queue);
+    await waitForEmpty(broker, queue);
   });
 
   it('a connection that is cut again and again while it is set up ends with one consumer', async () => {
@@ -119,7 +119,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(rules.map(({ matched }) => matched)).toEqual([3, 3, 2]);
     await broker.send(queue, 1);
     await until(() => seen.length === 1);
-    await waitForEmpty(queue);
+    await waitForEmpty(broker, queue);
   });
 });
 
@@ -173,6 +173,6 @@ describe('many reconnects', async () => {
     });
     expect(warnings).toEqual([]);
     expect(runs).toBeGreaterThanOrEqual(35 * queues.length * 2);
-    for (const queue of queues) await waitForEmpty(queue);
+    for (const queue of queues) await waitForEmpty(broker, queue);
   }, 120_000);
 });

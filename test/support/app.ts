@@ -11,7 +11,7 @@ import {
   SettlementEvents,
   SubscriptionRegistry,
 } from '../../lib';
-import { url } from './broker';
+import { url, withoutNagle } from './broker';
 import { until } from './eventually';
 
 /** Keeps the lines that the module writes. */
@@ -87,7 +87,11 @@ export async function startApp(parts: AppParts): Promise<TestApp> {
       RabbitMQModule.forRoot({
         uri: url,
         logger: SILENT,
-        connectionManagerOptions: { reconnectTimeInSeconds: 0.3, heartbeatIntervalInSeconds: 5 },
+        connectionManagerOptions: {
+          reconnectTimeInSeconds: 0.3,
+          heartbeatIntervalInSeconds: 5,
+          connectionOptions: withoutNagle,
+        },
         ...parts.rabbit,
       } as RabbitMQConfig),
       SettleModule.forRoot({

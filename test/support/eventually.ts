@@ -1,15 +1,15 @@
-/** Polls until `check` neither throws nor rejects, and gives what it returned. */
+/** Polls until `check` neither throws nor rejects, and gives what it returned; at first in short steps. */
 export async function eventually<T>(
   check: () => T | Promise<T>,
   { timeoutMs = 10_000, everyMs = 20 }: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  for (;;) {
+  for (let stepMs = 2; ; stepMs *= 2) {
     try {
       return await check();
     } catch (error) {
       if (Date.now() >= deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, everyMs));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(stepMs, everyMs)));
     }
   }
 }

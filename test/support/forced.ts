@@ -1,4 +1,4 @@
-import { management } from './broker';
+import { type Broker, management, withoutNagle } from './broker';
 import { eventually, until } from './eventually';
 
 /** The management of the server of this run; what needs it fails where there is none. */
@@ -12,7 +12,7 @@ export function connectionNamed(name: string): object {
   return {
     reconnectTimeInSeconds: 0.3,
     heartbeatIntervalInSeconds: 5,
-    connectionOptions: { clientProperties: { connection_name: name } },
+    connectionOptions: { ...withoutNagle, clientProperties: { connection_name: name } },
   };
 }
 
@@ -26,11 +26,13 @@ export async function killConnections(name: string): Promise<void> {
 }
 
 /** Waits until a queue holds nothing, neither ready nor handed out, and has so many consumers. */
-export async function waitForEmpty(queue: string, consumers = 1): Promise<void> {
+export async function waitForEmpty(broker: Broker, queue: string, consumers = 1): Promise<void> {
   await eventually(async () => {
-    const found = (await managed().queues()).find(({ name }) => name === queue);
-    const { messages_ready, messages_unacknowledged } = found ?? {};
-    const seen = `${messages_ready} ready, ${messages_unacknowledged} unacknowledged, ${found?.consumers} consumers`;
+    // What the management lists of consumers is up to a second old.
+    const listed = (await managed().queues()).find(({ name }) => name === queue);
+    const { messages_ready, messages_unacknowledged } = listed ?? {};
+    const now = await broker.consumers(queue);
+    const seen = `${messages_ready} ready, ${messages_unacknowledged} unacknowledged, ${now} consumers`;
     if (seen !== `0 ready, 0 unacknowledged, ${consumers} consumers`) {
       throw new Error(`queue "${queue}": ${seen}`);
     }

@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock';
 import { GolevelupConnection } from '../../lib/rabbitmq/golevelup';
 import type { ConformanceAdapter } from '../../lib/testing';
 import { type TestMessage, testMessageOf } from '../../lib/testing/test-settlement';
-import { Broker, management, url } from './broker';
+import { Broker, management, url, withoutNagle } from './broker';
 
 const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
 
@@ -12,7 +12,7 @@ export async function rabbitAdapter(): Promise<ConformanceAdapter> {
   const application = new AmqpConnection({
     uri: [url],
     logger: SILENT,
-    connectionManagerOptions: { reconnectTimeInSeconds: 0.3 },
+    connectionManagerOptions: { reconnectTimeInSeconds: 0.3, connectionOptions: withoutNagle },
   });
   await application.init();
   const broker = await Broker.connect();

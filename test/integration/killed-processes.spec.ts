@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { openBroker, unique, url } from '../support/broker';
+import { ChildApp } from '../support/process/child-app';
+import { useCompiledFixtures } from '../support/process/compiled';
+import type { Job, WorkerSettings } from './fixtures/worker';
+
+const killed = { code: null, signal: 'SIGKILL' } as const;
+
+type Subscribed = WorkerSettings['subscribe'] & { readonly queue: string };
+
+describe('a message whose process is killed in its handler', async () => {
+  const broker = await openBroker();
+  const fixtures = useCompiledFixtures();
+
+  function start(subscribe: Subscribed): ChildApp {
+    const settings: WorkerSettings = { url, subscribe, hooks: 'signal' };
+    return new ChildApp(fixtures.pathOf('worker'), { settings });
+  }
+
+  async function send(queue: string, ...jobs: Job[]): Promise<void> {
+    for (const job of jobs) await broker.send(queue, job, { messageId: `m-${job.id}` });
+  }
+
+  /** The attempt of a run that ends with its process, all messages back in the queue. */
+  async function killedRun(subscribe: Subscribed, left = 1): Promise<number | undefined> {
+    const child = start(subscribe);
+    expect(await child.exited()).toEqual(killed);
+    await broker.waitForReady(subscribe.queue, left);
+    const begun = child.told('begun');
+    expect(begun.map(({ id }) => id)).toEqual(['bad']);
+    return begun[0]?.attempt;
+  }
+
+  it('has as many runs as its cap on a quorum queue, and is then dead-lettered without one', async () => {
+    const queue = unique('killed');
+    const deadLetter = `${queue}.dead`;
+    const subscribe: Subscribed = {
+      queue,
+      queueType: 'quorum',
+      retry: { attempts: 3 },
+      deadLetter,
+    };
+    await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+    await send(queue, { id: 'bad', do: 'die' });
+    const attempts = [];
+    for (let run = 1; run <= 3; run += 1) attempts.push(await killedRun(subscribe));
+    expect(attempts).toEqual([1, 2, 3]);
+    const child = start(subscribe);
+    const { properties } = await broker.take(deadLetter, 20_000);
+    expect(properties.messageId).toBe('m-bad');
+    expect(properties.headers).toMatchObject({
+      'x-settle-reason': 'attempts',
+      'x-settle-attempts-made': 3,
+    });
+    await send(queue, { id: 'good', do: 'work' });
+    await child.waitFor('done');
+    expect(child.told('begun').map(({ id, attempt }) => [id, attempt])).toEqual([['good', 1]]);
+    await broker.waitForReady(queue, 0);
+  });
+
+  it('has as many where the broker itself dead-letters it', async () => {
+    const queue = unique('killed');
+    const subscribe: Subscribed = {
+      queue,
+      queueType: 'quorum',
+      retry: { attempts: 3 },
+      deadLetter: { queue: `${queue}.dead`, by: 'broker' },
+    };
+    const first = start(subscribe); // It declares the queue.
+    await first.waitFor('ready');
+    await send(queue, { id: 'bad', do: 'die' });
+    expect(await first.exited()).toEqual(killed);
+    expect(first.told('begun')).toMatchObject([{ id: 'bad', attempt: 1 }]);
+    expect(await killedRun(subscribe)).toBe(2);
+    expect(await killedRun(subscribe, 0)).toBe(3);
+    const { properties } = await broker.take(`${queue}.dead`);
+    expect(properties.headers?.['x-death']).toMatchObject([{ queue, reason: 'delivery_limit' }]);
+  });
+
+  it('takes attempts from those that were handed over beside it on a quorum queue', async () => {
+    const queue = unique('killed');
+    const subscribe: Subscribed = {
+      queue,
+      queueType: 'quorum',
+      prefetch: 2,
+      retry: { attempts: 2 },
+      deadLetter: `${queue}.dead`,
+    };
+    await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+    await send(queue, { id: 'bad', do: 'die' }, { id: 'beside', do: 'work' });
+    await send(queue, { id: 'behind', do: 'work' });
+    expect(await killedRun(subscribe, 3)).toBe(1);
+    expect(await killedRun(subscribe, 3)).toBe(2);
+    const child = start(subscribe);
+    await child.waitFor('done');
+    expect(child.told('begun').map(({ id, attempt }) => [id, attempt])).toEqual([['behind', 1]]);
+    const dead = [await broker.take(`${queue}.dead`), await broker.take(`${queue}.dead`)];
+    expect(dead.map(({ properties }) => properties.messageId)).toEqual(['m-bad', 'm-beside']);
+  });
+
+  it('comes back at attempt 1 without end on a classic queue, which does not count', async () => {
+    const queue = unique('killed');
+    const subscribe: Subscribed = { queue, retry: { attempts: 3 }, deadLetter: `${queue}.dead` };
+    await broker.declare(queue);
+    await send(queue, { id: 'bad', do: 'die' });
+    const attempts = [];
+    for (let run = 1; run <= 5; run += 1) attempts.push(await killedRun(subscribe));
+    expect(attempts).toEqual([1, 1, 1, 1, 1]);
+    expect(await broker.ready(`${queue}.dead`)).toBe(0);
+  });
+});
