@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { describe, expect, it } from 'vitest';
 import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, unique, withoutNagle } from '../support/broker';
 import { eventually, until } from '../support/eventually';
 import { connectionNamed, killConnections, managed, waitForEmpty } from '../support/forced';
 import { handlerOf } from '../support/handlers';
@@ -12,6 +12,15 @@ import { fromClient, fromServer } from '../support/proxy';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
+
+/** Options of a connection that is opened again almost at once. */
+const soonAgain = {
+  connectionManagerOptions: {
+    reconnectTimeInSeconds: 0.05,
+    heartbeatIntervalInSeconds: 5,
+    connectionOptions: withoutNagle,
+  },
+};
 
 /** Keeps the warnings of the process while something runs. */
 async function warningsOf(work: () => Promise<void>): Promise<string[]> {
@@ -33,7 +42,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     const Handler = handlerOf({ queue, queueType, prefetch: 3 }, (id: number) => {
       done.add(id);
     });
-    await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
+    await startApp({ providers: [Handler], rabbit: { uri: proxy.url, ...soonAgain } });
     const moments = [
       fromServer('connection.start'),
       fromServer('channel.open-ok'),
@@ -112,7 +121,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     });
     const { registry } = await startApp({
       providers: [Handler],
-      rabbit: { uri: proxy.url, connectionInitOptions: { wait: false } },
+      rabbit: { uri: proxy.url, connectionInitOptions: { wait: false }, ...soonAgain },
       wait: false,
     });
     await registry.started;
@@ -140,7 +149,7 @@ describe('many reconnects', async () => {
     );
     const { app, settlements, log, registry } = await startApp({
       providers: handlers,
-      rabbit: { uri: proxy.url },
+      rabbit: { uri: proxy.url, ...soonAgain },
     });
     const { managedConnection, managedChannel } = app.get(AmqpConnection);
     const listeners = (): unknown =>
