@@ -46,7 +46,7 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
       await until(() => attempts.length === 3, { timeoutMs: 20_000 });
       await broker.send(queue, 'after');
       await until(() => attempts.length === 4);
-      await waitForEmpty(broker, queue);
+      await waitForEmpty(queue);
       expect(attempts).toEqual([
         ['slow', 1],
         ['quick', 1],
@@ -113,7 +113,7 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
         await until(() => begun === id);
       }
       await until(() => begun === 6, { timeoutMs: 20_000 });
-      await waitForEmpty(broker, queue);
+      await waitForEmpty(queue);
       expect(log.matching(/: the channel is gone/)).toHaveLength(1);
       const { since, state } = registry.get(Neighbour, 'handle');
       expect(state).toBe('consuming');

@@ -35,7 +35,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       const isLost = listener === 'without';
       if (isLost) await until(() => runs.length === 4);
       finish.open();
-      for (const queue of queues) await waitForEmpty(broker, queue);
+      for (const queue of queues) await waitForEmpty(queue);
       expect(runs).toEqual([false, false, ...(isLost ? [true, true] : [])]);
       const sent = settlements.filter(({ settlement }) => settlement === 'sent');
       expect(sent).toHaveLength(2);
@@ -71,7 +71,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await until(() => runs.get(queues[0])?.length === 10);
     expect(signals.get(queues[1])?.aborted).toBe(false);
     finish.open();
-    for (const queue of queues) await waitForEmpty(broker, queue);
+    for (const queue of queues) await waitForEmpty(queue);
     expect(runs.get(queues[0])).toEqual([...Array(5).fill(false), ...Array(5).fill(true)]);
     expect(runs.get(queues[1])).toEqual(Array(5).fill(false));
     expect(proxy.connectionCount).toBe(before);

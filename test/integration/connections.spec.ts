@@ -48,7 +48,7 @@ describe('an application with two connections', async () => {
     });
     await broker.send(queues.second, 1);
     await broker.waitForReady(`${queues.second}.dead`, 1);
-    await waitForEmpty(broker, queues.second);
+    await waitForEmpty(queues.second);
     // The retry and the dead letter went beside the second connection; the first one saw neither.
     expect(second.count('client', 'basic.publish')).toBe(2);
     expect(second.frames.filter(fromClient('basic.ack'))).toHaveLength(2);
@@ -64,12 +64,12 @@ describe('an application with two connections', async () => {
     second.cutAll();
     await broker.send(queues.second, 2);
     await broker.waitForReady(`${queues.second}.dead`, 2);
-    await waitForEmpty(broker, queues.second);
+    await waitForEmpty(queues.second);
     expect(consumes(second, queues.second)).toBe(2);
     expect(consumes(first, queues.first)).toBe(1);
     await broker.send(queues.first, 1);
     await broker.waitForReady(`${queues.first}.dead`, 1);
-    await waitForEmpty(broker, queues.first);
+    await waitForEmpty(queues.first);
   });
 
   it('requires to know on which one a subscription consumes', async () => {

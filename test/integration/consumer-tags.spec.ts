@@ -30,7 +30,7 @@ describe.each(['classic', 'quorum'] as const)(
         proxy.cutAll();
         await broker.send(queue, round);
         await until(() => seen.has(round));
-        await waitForEmpty(broker, queue);
+        await waitForEmpty(queue);
       }
       await registry.pause(Handler, 'handle');
       await registry.resume(Handler, 'handle');

@@ -41,7 +41,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
     confirm.release();
     await proxy.waitFor(fromClient('basic.ack'));
     expect(orderOf(proxy.frames, consuming)).toEqual(['publish', 'confirm', 'acknowledge']);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
   });
 
   it.each(['before', 'behind'])(
@@ -71,7 +71,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
       await first.close();
       await startApp({ providers: [Handler] });
       await broker.waitForReady(`${queue}.dead`, when === 'before' ? 1 : 2);
-      await waitForEmpty(broker, queue);
+      await waitForEmpty(queue);
       expect(runs).toBe(2);
     },
   );
@@ -123,7 +123,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
           ({ settlement, decision }) => settlement === 'sent' && decision.do === 'acknowledge',
         ).length;
       await until(() => ends() >= 50 + copies, { timeoutMs: 20_000, what: 'all ends' });
-      await waitForEmpty(broker, queue);
+      await waitForEmpty(queue);
       expect(ends()).toBe(50 + copies);
       // One chain of attempts each for the original and for the copy that the broker had.
       const most = copies === 0 ? attempts + 1 : 2 * attempts;

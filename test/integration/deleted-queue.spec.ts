@@ -24,7 +24,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', asyn
     await eventually(async () => expect(await broker.consumers(queue)).toBe(1));
     await broker.publish(exchange, 'key.1', 1);
     await until(() => seen.length === 1);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(registry.get(Handler, 'handle').state).toBe('consuming');
   });
 
@@ -47,7 +47,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', asyn
     await eventually(async () => expect(await broker.consumers(queue)).toBe(1));
     await broker.send(queue, 4);
     await settled(4);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(signals).toHaveLength(4);
   });
 
@@ -67,7 +67,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', asyn
     await until(() => registry.get(Handler, 'handle').state === 'consuming');
     await broker.send(queue, 1);
     await until(() => seen.length === 1);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
   });
 
   it('while the subscription is paused is there again when it is resumed', async () => {

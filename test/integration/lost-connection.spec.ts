@@ -52,7 +52,7 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     expect(after).toEqual(['true']);
     expect(log.matching(/settlement skipped, its channel is gone/)).toHaveLength(1);
     expect(registry.get(Handler, 'handle')).toMatchObject({ abandoned: 1, inFlight: 0 });
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(runs).toHaveLength(2);
   });
 
@@ -85,7 +85,7 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     const counted = settlements.map(({ settlement }) => settlement);
     expect(counted.filter((one) => one === 'abandoned')).toHaveLength(20);
     expect(counted.filter((one) => one === 'sent')).toHaveLength(20);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     // An unknown tag would have closed a channel with 406.
     expect(proxy.frames.filter(fromServer('channel.close'))).toEqual([]);
     const acks = proxy.frames.filter(({ method }) => method === 'basic.ack');
@@ -125,6 +125,6 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     await proxy.waitFor(({ method }) => method === 'basic.ack');
     expect(aborted).toEqual([true, false]);
     expect(proxy.count('client', 'basic.ack')).toBe(1);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
   });
 });

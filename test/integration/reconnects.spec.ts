@@ -61,7 +61,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       await broker.send(queue, index);
       await until(() => rule.matched === 1);
       await until(() => done.has(index));
-      await waitForEmpty(broker, queue);
+      await waitForEmpty(queue);
     }
     // The management's listing is a little late.
     await eventually(async () => {
@@ -104,7 +104,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(seen).toEqual([]);
     await registry.resume(Handler, 'handle');
     await until(() => seen.length === 1);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
   });
 
   it('a connection that is cut again and again while it is set up ends with one consumer', async () => {
@@ -128,7 +128,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(rules.map(({ matched }) => matched)).toEqual([3, 3, 2]);
     await broker.send(queue, 1);
     await until(() => seen.length === 1);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
   });
 });
 
@@ -182,6 +182,6 @@ describe('many reconnects', async () => {
     });
     expect(warnings).toEqual([]);
     expect(runs).toBeGreaterThanOrEqual(35 * queues.length * 2);
-    for (const queue of queues) await waitForEmpty(broker, queue);
+    for (const queue of queues) await waitForEmpty(queue);
   }, 120_000);
 });

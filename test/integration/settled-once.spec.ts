@@ -37,7 +37,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     finish.open();
     await settled(50);
     await proxy.waitFor(fromClient('basic.ack'));
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(settlingFrames(proxy)).toEqual([['basic.ack', 50, true]]);
   });
 
@@ -63,7 +63,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     gates[2]?.open();
     await settled(6);
     await until(() => settlingFrames(proxy).length >= 4);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(settlingFrames(proxy)).toEqual([
       ['basic.ack', 2, false],
       ['basic.ack', 3, false],
@@ -90,7 +90,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     finish.open();
     await settled(5);
     await until(() => settlingFrames(proxy).length >= 2);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(settlingFrames(proxy)).toEqual([
       ['basic.reject', 5, false],
       ['basic.ack', 4, true],
@@ -117,7 +117,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     for (const kind of kinds) await broker.send(queue, kind);
     await settled(4);
     await until(() => settlingFrames(proxy).length >= 4);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(settlements.map(({ settlement }) => settlement)).toEqual(kinds.map(() => 'sent'));
     expect(
       settlingFrames(proxy)
@@ -143,10 +143,10 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     const { settled } = await startApp({ providers: [Handler] });
     await broker.send(queue, 1);
     await settled(1);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     await broker.send(queue, 2);
     await until(() => runs.length >= 2);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
   });
 });
 

@@ -36,7 +36,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     ]);
     expect(log.matching(/timeout: HandlerTimeoutError.*dead-letter queue/)).toHaveLength(2);
     await broker.waitForReady(`${queue}.dead`, 2);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(settlements.every(({ settlement }) => settlement === 'sent')).toBe(true);
   });
 
@@ -83,7 +83,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await until(() => registry.get(Handler, 'handle').state === 'consuming');
     await broker.send(queue, 2);
     await until(() => runs.length === 3);
-    await waitForEmpty(broker, queue);
+    await waitForEmpty(queue);
     expect(runs).toEqual([
       [1, false],
       [1, true],
@@ -143,7 +143,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
         const counted = settlements.map(({ settlement }) => settlement);
         expect(counted.filter((one) => one === 'abandoned')).toHaveLength(1);
         expect(registry.get(Handler, 'handle')).toMatchObject({ abandoned: 1, state: 'consuming' });
-        await waitForEmpty(broker, queue);
+        await waitForEmpty(queue);
       } finally {
         await set(limit, tick);
       }

@@ -28,9 +28,9 @@ describe.each(['classic', 'quorum'] as const)('a %s queue', (queueType) => {
     await registry.started;
     const broker = await Broker.connect();
     await broker.send(queue, 1);
-    await until(() => seen.length === 1);
-    await waitForEmpty(broker, queue);
     await broker.close();
+    await until(() => seen.length === 1);
+    await waitForEmpty(queue);
   });
 
   it('has one consumer after the broker was restarted, and what was running comes again', async () => {
@@ -57,8 +57,8 @@ describe.each(['classic', 'quorum'] as const)('a %s queue', (queueType) => {
     const after = await Broker.connect();
     await after.send(queue, 2);
     await until(() => runs.length === 3);
-    await waitForEmpty(after, queue);
     await after.close();
+    await waitForEmpty(queue);
     // A restarted node has forgotten that it had handed a classic queue's message out.
     expect(runs.map(([id]) => id)).toEqual([1, 1, 2]);
     expect(registry.get(Handler, 'handle')).toMatchObject({ state: 'consuming', inFlight: 0 });

@@ -1,4 +1,5 @@
-import { type Broker, management, withoutNagle } from './broker';
+import { afterAll } from 'vitest';
+import { Broker, management, withoutNagle } from './broker';
 import { eventually, until } from './eventually';
 
 /** The management of the server of this run; what needs it fails where there is none. */
@@ -26,15 +27,34 @@ export async function killConnections(name: string): Promise<void> {
 }
 
 /** Waits until a queue holds nothing, neither ready nor handed out, and has so many consumers. */
-export async function waitForEmpty(broker: Broker, queue: string, consumers = 1): Promise<void> {
+export async function waitForEmpty(queue: string, consumers = 1): Promise<void> {
   await eventually(async () => {
-    // What the management lists of consumers is up to a second old.
     const listed = (await managed().queues()).find(({ name }) => name === queue);
     const { messages_ready, messages_unacknowledged } = listed ?? {};
-    const now = await broker.consumers(queue);
+    const now = await consumersOf(queue);
     const seen = `${messages_ready} ready, ${messages_unacknowledged} unacknowledged, ${now} consumers`;
     if (seen !== `0 ready, 0 unacknowledged, ${consumers} consumers`) {
       throw new Error(`queue "${queue}": ${seen}`);
     }
   });
+}
+
+let asking: Promise<Broker> | undefined;
+afterAll(forgetAsking);
+
+// What the management lists of consumers is up to a second old; a declaration tells it as it is.
+async function consumersOf(queue: string): Promise<number> {
+  asking ??= Broker.connect();
+  try {
+    return await (await asking).consumers(queue);
+  } catch (error) {
+    await forgetAsking(); // The broker may have been restarted.
+    throw error;
+  }
+}
+
+async function forgetAsking(): Promise<void> {
+  const broker = asking;
+  asking = undefined;
+  await (await broker?.catch(() => undefined))?.close();
 }
