@@ -1,0 +1,72 @@
+// @ts-check
+/**
+ * `node scripts/test-types.mjs [5.4] [5] [7]` compiles an application that has the built package installed, under several versions
+ * of TypeScript and each way of resolving modules, with strict settings. What is marked in it as an error has to be
+ * one. The versions come from npm and are kept in `.cache/types`. One line a cell; a version that can't be had has
+ * failed.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCells } from './matrix/cells.mjs';
+import { makeConsumer, writeProject } from './matrix/consumer.mjs';
+import { installInto } from './matrix/installed-folder.mjs';
+import { installedVersion } from './matrix/installed-version.mjs';
+import { runQuietly } from './matrix/run-quietly.mjs';
+
+/** @typedef {import('./matrix/cells.mjs').Cell} Cell */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const cache = join(root, '.cache', 'types');
+const consumer = join(cache, 'consumer');
+const versions = ['5.4', '5', '7'];
+const asked = process.argv.slice(2);
+const resolutions = /** @type {const} */ (['node16', 'nodenext', 'bundler']);
+
+if (!existsSync(join(root, 'dist', 'index.js'))) {
+  console.error('dist/index.js is missing; run `npm run build` first');
+  process.exit(1);
+}
+const unknown = asked.find((word) => !versions.includes(word));
+if (unknown !== undefined) {
+  console.error(`expected some of ${versions.join(', ')}; found ${unknown}`);
+  process.exit(2);
+}
+await makeConsumer(root, consumer);
+const chosen = asked.length > 0 ? asked : versions;
+process.exitCode = await runCells(chosen.flatMap(cellsOf), (line) => console.log(line));
+
+/**
+ * @param {string} version
+ * @returns {Cell[]}
+ */
+function cellsOf(version) {
+  return resolutions.map((resolution) => ({
+    name: `TypeScript ${version}, ${resolution}`,
+    run: async () => {
+      const folder = join(cache, `typescript-${version}`);
+      await installInto(folder, { dependencies: { typescript: version } });
+      const found = installedVersion(folder, 'typescript');
+      const compiler = join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
+      const project = writeProject(consumer, resolution);
+      const { code, output } = await runQuietly([process.execPath, compiler, '-p', project], {
+        cwd: consumer,
+      });
+      const errors = output.split('\n').filter(isOurs);
+      const crashed = code !== 0 && !output.includes('error TS');
+      const passed = errors.length === 0 && !crashed;
+      return { passed, output, summary: `${errors.length} errors (${found})` };
+    },
+  }));
+}
+
+/**
+ * Whether a line is an error in the application or in this package's declarations. Those of other packages do not
+ * all stand `exactOptionalPropertyTypes`.
+ *
+ * @param {string} line
+ * @returns {boolean}
+ */
+function isOurs(line) {
+  return line.includes('error TS') && !/^node_modules\/(?!nestjs-settle\/)/.test(line);
+}
