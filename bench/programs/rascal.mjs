@@ -1,0 +1,5 @@
+// @ts-check
+/** rascal. */
+import { runRascal } from './support/rascal.mjs';
+
+await runRascal();

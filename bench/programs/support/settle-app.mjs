@@ -1,0 +1,82 @@
+// @ts-check
+import { RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
+import { decorate, startContext } from './nest.mjs';
+import { job, runProgram } from './program.mjs';
+import { ack, exponential, SettleModule, SettlementEvents, Subscribe } from './settle.mjs';
+
+/** @typedef {import('./program.mjs').Handle} Handle */
+/** @typedef {Partial<import('nestjs-settle').SubscribeOptions>} Options */
+/** @typedef {{ options?: Options, apply?: (type: Function) => void, andAfter?: boolean, events?: boolean }} Wishes */
+
+/** Retry, dead letter and every policy. */
+export const DECLARED = /** @type {const} */ ({
+  retry: { attempts: 5, backoff: exponential('1s', { max: '5m', jitter: 0.2 }) },
+  deadLetter: job.dead,
+  onError: 'retryAfter',
+  onPanic: 'failFastOnce',
+  onUndecodable: 'drop',
+});
+
+/**
+ * A subscription of this package. The queue is there already.
+ *
+ * @param {Wishes} [wishes]
+ * @returns {Promise<void>}
+ */
+export function runSettle({ options, apply = () => {}, andAfter = false, events = false } = {}) {
+  return runProgram(async (handle) => {
+    const type = andAfter ? handlerWithWorkAfter(handle) : plainHandler(handle);
+    apply(type);
+    const app = await startSettle(type, {
+      queue: job.queue,
+      declare: { queue: false },
+      ...options,
+    });
+    if (events) app.get(SettlementEvents).subscribe(() => {});
+    return () => app.close();
+  });
+}
+
+/**
+ * @param {new () => object} type
+ * @param {Options} options
+ */
+export function startSettle(type, options) {
+  const { queueType, uri, prefetch: prefetchCount } = job;
+  decorate(type, [
+    Subscribe(/** @type {import('nestjs-settle').SubscribeOptions} */ ({ queueType, ...options })),
+  ]);
+  const imports = [RabbitMQModule.forRoot({ uri, prefetchCount }), SettleModule.forRoot()];
+  return startContext({ imports, providers: [type] });
+}
+
+/**
+ * @param {Handle} handle
+ */
+function plainHandler(handle) {
+  return class Handler {
+    /**
+     * @param {Parameters<Handle>[0]} payload
+     */
+    handle(payload) {
+      return handle(payload);
+    }
+  };
+}
+
+/**
+ * @param {Handle} handle
+ */
+function handlerWithWorkAfter(handle) {
+  const after = () => {};
+  return class Handler {
+    /**
+     * @param {Parameters<Handle>[0]} payload
+     */
+    handle(payload) {
+      const result = handle(payload);
+      if (result === undefined) return ack().andAfter(after);
+      return result.then(() => ack().andAfter(after));
+    }
+  };
+}
