@@ -46,6 +46,16 @@ const all = {
   'settle-retry': { name: 'nestjs-settle' },
   'settle-dead': { name: 'nestjs-settle' },
   'settle-delays': { name: 'nestjs-settle' },
+  'poison-nest-requeue': {
+    name: 'Nest microservices, nack',
+    envelope: 'pattern',
+    nodePath: true,
+  },
+  'poison-rascal-republish': { name: 'rascal, republish' },
+  'poison-rascal-requeue': { name: 'rascal, nack with requeue' },
+  'poison-settle-retry': { name: 'nestjs-settle' },
+  'poison-settle-backoff': { name: 'nestjs-settle, backoff' },
+  'poison-settle-broker': { name: "nestjs-settle, the broker's own delay" },
 };
 
 /** @typedef {keyof typeof all} ProgramLabel */

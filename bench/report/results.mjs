@@ -67,7 +67,7 @@ export function writeChart({ machine, rounds, cells, complete }) {
   const target = complete ? documents : folder;
   mkdirSync(target, { recursive: true });
   const file = new URL('benchmark.svg', target);
-  const note = `${machineLine(machine)}; medians of ${rounds} rounds`;
+  const note = `${machineLine(machine)}; median of ${rounds} rounds`;
   writeFileSync(file, chartOf(panels, note));
   return [fileURLToPath(file)];
 }

@@ -68,7 +68,7 @@ export class Child {
   }
 
   /**
-   * @param {'start' | 'finish'} order
+   * @param {'start' | 'count' | 'finish'} order
    */
   order(order) {
     this.#process.send(order);

@@ -1,8 +1,9 @@
 // @ts-check
 /**
  * What a program and the process that started it say to each other. The job is the program's only parameter, as JSON.
- * The program tells `loaded`, is told `start`, tells `first` with the time at which measuring begins, and `done` with what
- * it measured: when the last message has succeeded, or when it is told `finish`.
+ * The program tells `loaded`, is told `start`, tells `consuming`, `first` with the time at which measuring begins, and
+ * `done` with what it measured: when the last message has succeeded, or when it is told `finish`. Told `count`, it
+ * tells how often the handler has been called.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { handlerOf } from './handlers.mjs';
@@ -31,6 +32,8 @@ import { Meter } from './meter.mjs';
 /**
  * @typedef {{ kind: 'loaded' }
  *   | { kind: 'first', at: number }
+ *   | { kind: 'consuming' }
+ *   | { kind: 'count', calls: number }
  *   | { kind: 'done', measured: Measured, calls: number }
  *   | { kind: 'delays', seen: SeenDelay[], waitingQueues: string[], loopDelayMs: number }} Told
  */
@@ -67,9 +70,11 @@ export async function runProgram(start) {
   });
   process.on('message', (order) => {
     if (order === 'finish') finish();
+    if (order === 'count') tell({ kind: 'count', calls });
   });
   await started();
   const close = await start(handle);
+  tell({ kind: 'consuming' });
   await finished;
   const measured = meter.end();
   // The last messages have been handled, not acknowledged: each library does that in its own time.
