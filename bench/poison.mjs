@@ -9,6 +9,7 @@ import { findServer } from '../test/support/server/find-server.mjs';
 import { takeReleases } from '../test/support/server/releases.mjs';
 import { isOlder, poisonCases } from './poison-cases.mjs';
 import { leftOut, programs } from './programs.mjs';
+import { describeMachine } from './report/machine.mjs';
 import { markdownTable } from './report/tables.mjs';
 import { Child } from './run/child.mjs';
 import { ensurePackages } from './run/packages.mjs';
@@ -35,7 +36,9 @@ try {
     `deliveries in ${SECONDS} s`,
     'where the message is then',
   ];
-  console.log(`RabbitMQ ${server.version}, quorum queue, at most 3 attempts\n`);
+  const { node, packages } = describeMachine(server.version);
+  const versions = Object.entries(packages).map(([name, version]) => `${name} ${version}`);
+  console.log(`RabbitMQ ${server.version}, Node ${node}, ${versions.join(', ')}\n`);
   console.log(markdownTable(head, rows, { textColumns: 4 }));
   for (const { name, reason } of leftOut) console.log(`\nLeft out: ${name}; ${reason}`);
 } finally {
