@@ -183,10 +183,19 @@ function memoryCell() {
  */
 function quickCells() {
   const empty = emptyCells().filter(({ prefetch }) => prefetch === 250);
+  const failing = failingCells().filter(
+    ({ queueType, delayMs }) => queueType === 'classic' && delayMs === undefined,
+  );
   return [
-    ...empty.map((cell) => ({ ...cell, messages: 6000, groups: CLOSEST })),
-    ...failingCells()
-      .filter(({ queueType }) => queueType === 'classic')
-      .map((cell) => ({ ...cell, messages: 500, fewer: undefined })),
+    ...empty.map((cell) => ({
+      ...cell,
+      messages: 6000,
+      groups: cell.queueType === 'classic' ? CLOSEST : CLOSEST.slice(0, 1),
+    })),
+    ...failing.map((cell) => ({
+      ...cell,
+      messages: 500,
+      fewer: { 'rascal-retry': 30, 'rascal-dead': 30 },
+    })),
   ];
 }
