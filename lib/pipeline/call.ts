@@ -2,6 +2,7 @@ import { isObservable, lastValueFrom, type Observable } from 'rxjs';
 import type { DeliveryRecord } from '../delivery/delivery';
 import { DONE, drop, isOutcome, type Outcome, retry } from '../outcome/outcome';
 import { Failed } from './failed';
+import type { FailureToOutcome } from './failure';
 import type { Handling } from './interceptor';
 
 /** Calls the user's method for a decoded delivery; may return, resolve, reject or throw anything. */
@@ -15,29 +16,38 @@ export type CallHandler = (delivery: DeliveryRecord) => unknown;
 export function callStage(
   call: CallHandler,
   unexpected: (value: unknown) => void,
+  toOutcome: FailureToOutcome,
 ): Handling<DeliveryRecord> {
-  const returned = (value: unknown): Outcome | Promise<Outcome> => {
+  const thrown = (error: unknown, delivery: DeliveryRecord): Outcome =>
+    isOutcome(error) ? error : toOutcome(Failed.from(error, 'body'), delivery);
+  const returned = (value: unknown, delivery: DeliveryRecord): Outcome | Promise<Outcome> => {
     if (value === undefined) return DONE;
     if (isOutcome(value)) return value;
-    if (isStream(value)) return lastValueOf(value).then(returned, thrown);
+    if (isStream(value)) return settled(lastValueOf(value), delivery);
     if (isNack(value)) return value.requeue ? retry() : drop();
     unexpected(value);
     return DONE;
   };
+  const settled = (result: Promise<unknown>, delivery: DeliveryRecord): Promise<Outcome> =>
+    result.then(
+      (value) => returned(value, delivery),
+      (error: unknown) => thrown(error, delivery),
+    );
   return (delivery) => {
-    let result: unknown;
     try {
-      result = call(delivery);
+      const result = call(delivery);
+      return isThenable(result)
+        ? settled(Promise.resolve(result), delivery)
+        : returned(result, delivery);
     } catch (error) {
-      return Promise.reject(error).catch(thrown);
+      return thrown(error, delivery);
     }
-    return Promise.resolve(result).then(returned, thrown);
   };
 }
 
-function thrown(error: unknown): Outcome {
-  if (isOutcome(error)) return error;
-  throw Failed.from(error, 'body');
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  const isObject = typeof value === 'object' || typeof value === 'function';
+  return isObject && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 /** The last value of an Observable, `undefined` where it ends without one. Subscribes once. */

@@ -7,7 +7,7 @@ import type { Subscription } from '../subscription/subscription';
 import { type CallHandler, callStage } from './call';
 import type { IsPanic } from './classification';
 import { decodeStage } from './decode';
-import { contained, failureStage, failureToOutcome } from './failure';
+import { contained, failureToOutcome } from './failure';
 import { compose, type Handling, type Interceptor } from './interceptor';
 import { timeoutStage } from './timeout';
 
@@ -25,22 +25,24 @@ export interface ChainParts {
 }
 
 /**
- * The chain of a subscription, outermost first: the application's interceptors, failure to outcome,
- * timeout, decoding, the call. Made once at bootstrap; what it returns always resolves.
+ * The chain of a subscription, outermost first: the application's interceptors, timeout, decoding, the
+ * call. Each stage turns what fails in it into an outcome, so interceptors see outcomes only. Made once at
+ * bootstrap. It never throws, and what it returns always resolves.
  */
 export function chainOf(parts: ChainParts): Handling<DeliveryRecord> {
   const { subscription, log, clock } = parts;
+  const { timeout, allowNonJsonMessages } = subscription;
   const toOutcome = failureToOutcome(log, parts.isPanic);
-  const stages: Interceptor<DeliveryRecord>[] = [...parts.interceptors, failureStage(toOutcome)];
-  if (subscription.timeout !== undefined) stages.push(timeoutStage(clock, subscription.timeout));
-  stages.push(
-    decodeStage(subscription.deserializer ?? parts.deserializer, subscription.allowNonJsonMessages),
-  );
   let warned = false;
   const unexpected = (value: unknown): void => {
     if (warned) return;
     warned = true;
     log.warn('returned', messages.unexpectedResult(value));
   };
-  return contained(compose(stages, callStage(parts.call, unexpected)), toOutcome);
+  const call = callStage(parts.call, unexpected, toOutcome);
+  const deserializer = subscription.deserializer ?? parts.deserializer;
+  const decode = decodeStage({ deserializer, allowNonJsonMessages }, toOutcome, call);
+  const stages = timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode);
+  if (parts.interceptors.length === 0) return stages;
+  return contained(compose(parts.interceptors, stages), toOutcome);
 }

@@ -4,7 +4,8 @@ import type { DeliveryRecord } from '../delivery/delivery';
 import type { IncomingMessage } from '../delivery/message';
 import { messages } from '../outcome/messages';
 import { Failed } from './failed';
-import type { Interceptor } from './interceptor';
+import type { FailureToOutcome } from './failure';
+import type { Handling } from './interceptor';
 
 /** Encodings that leave UTF-8 text as it is; some clients name a charset here. */
 const PLAIN_ENCODINGS: ReadonlySet<unknown> = new Set([
@@ -46,39 +47,47 @@ function hasByteOrderMark(content: Buffer): boolean {
   return content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
 }
 
+/** How bodies are decoded. */
+export interface Decoding {
+  readonly deserializer: MessageDeserializer | undefined;
+  readonly allowNonJsonMessages: boolean;
+}
+
 /**
- * The stage that turns bytes into the payload: with the subscription's deserializer, else the
- * connection's, else {@link decodeJson}. A deserializer gets every body, an empty one too, and may
- * return a promise.
+ * The stage that turns bytes into the payload, with a deserializer, else {@link decodeJson}. A
+ * deserializer gets every body, an empty one too, and may return a promise.
  */
 export function decodeStage(
-  deserializer: MessageDeserializer | undefined,
-  allowNonJsonMessages: boolean,
-): Interceptor<DeliveryRecord> {
+  { deserializer, allowNonJsonMessages }: Decoding,
+  toOutcome: FailureToOutcome,
+  inner: Handling<DeliveryRecord>,
+): Handling<DeliveryRecord> {
   const decode = (message: IncomingMessage): unknown =>
     deserializer === undefined
       ? decodeJson(message, allowNonJsonMessages)
       : deserializer(message.content, message);
-  return (delivery, next) => {
+  const later = async (payload: PromiseLike<unknown>, delivery: DeliveryRecord) => {
+    try {
+      delivery.payload = await payload;
+    } catch (error) {
+      return toOutcome(new Failed('decode', error), delivery);
+    }
+    // A handler is not started for a delivery that has timed out or lost its channel meanwhile.
+    const { abortReason } = delivery;
+    return abortReason === undefined
+      ? inner(delivery)
+      : toOutcome(new Failed('body', abortReason), delivery);
+  };
+  return (delivery) => {
     try {
       const payload = decode(delivery.message);
       if (typeof (payload as PromiseLike<unknown> | undefined)?.then === 'function') {
-        return later(payload as PromiseLike<unknown>, delivery).then(next);
+        return later(payload as PromiseLike<unknown>, delivery);
       }
       delivery.payload = payload;
     } catch (error) {
-      return Promise.reject(new Failed('decode', error));
+      return toOutcome(new Failed('decode', error), delivery);
     }
-    return next();
+    return inner(delivery);
   };
-}
-
-async function later(payload: PromiseLike<unknown>, delivery: DeliveryRecord): Promise<void> {
-  try {
-    delivery.payload = await payload;
-  } catch (error) {
-    throw new Failed('decode', error);
-  }
-  // A handler is not started for a delivery that has timed out or lost its channel meanwhile.
-  if (delivery.abortReason !== undefined) throw delivery.abortReason;
 }

@@ -4,7 +4,7 @@
  */
 export type Origin = 'decode' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
 
-/** What travels outward through the chain when a delivery fails; only the failure stage opens it. */
+/** What has failed, on its way to becoming an outcome. */
 export class Failed {
   // `in` asks no proxy for it; `instanceof` would run the traps of what a handler threw.
   readonly #own = true;

@@ -7,7 +7,7 @@ import type { SubscriptionLog } from '../subscription/log';
 import { causeOf, type IsPanic } from './classification';
 import { policyFor } from './error-rules';
 import { Failed } from './failed';
-import type { Handling, Interceptor } from './interceptor';
+import type { Chain } from './interceptor';
 
 /** Turns what failed into the outcome that a policy of the subscription gives. Never throws. */
 export type FailureToOutcome = (failed: Failed, delivery: DeliveryRecord) => Outcome;
@@ -58,20 +58,14 @@ function policyOf(
   );
 }
 
-/** The stage in which everything that failed further in becomes an outcome. */
-export function failureStage(toOutcome: FailureToOutcome): Interceptor<DeliveryRecord> {
-  return (delivery, next) =>
-    next().then(undefined, (thrown: unknown) => toOutcome(Failed.from(thrown, 'body'), delivery));
-}
-
 /**
  * The outermost end: what an interceptor of the application throws, or resolves with that is no
  * outcome, is an error under `onError`. The promise never rejects.
  */
 export function contained(
-  chain: Handling<DeliveryRecord>,
+  chain: Chain<DeliveryRecord>,
   toOutcome: FailureToOutcome,
-): Handling<DeliveryRecord> {
+): Chain<DeliveryRecord> {
   const failed = (error: unknown, delivery: DeliveryRecord): Outcome =>
     toOutcome(Failed.from(error, 'interceptor'), delivery);
   return (delivery) =>

@@ -12,24 +12,27 @@ export type Interceptor<D = Delivery> = (
   next: () => Promise<Outcome>,
 ) => Promise<Outcome>;
 
-/** The end of a chain, or a whole chain. */
-export type Handling<D = Delivery> = (delivery: D) => Promise<Outcome>;
+/**
+ * The end of a chain, or a whole chain. Where everything on the way ends at once, so does it: a promise is
+ * made only for what takes time.
+ */
+export type Handling<D = Delivery> = (delivery: D) => Outcome | Promise<Outcome>;
+
+/** A chain that resolves, whatever its links do. */
+export type Chain<D = Delivery> = (delivery: D) => Promise<Outcome>;
 
 /**
  * Composes a chain, once a subscription at bootstrap; the first interceptor is the outermost. A link
  * that throws instead of rejecting, or calls `next` a second time, rejects.
  */
-export function compose<D>(
-  interceptors: readonly Interceptor<D>[],
-  last: Handling<D>,
-): Handling<D> {
-  return interceptors.reduceRight<Handling<D>>(
+export function compose<D>(interceptors: readonly Interceptor<D>[], last: Handling<D>): Chain<D> {
+  return interceptors.reduceRight<Chain<D>>(
     (inner, interceptor) => link(interceptor, inner),
-    last,
+    async (delivery) => last(delivery),
   );
 }
 
-function link<D>(interceptor: Interceptor<D>, inner: Handling<D>): Handling<D> {
+function link<D>(interceptor: Interceptor<D>, inner: Chain<D>): Chain<D> {
   return (delivery) => {
     let called = false;
     const next = (): Promise<Outcome> => {

@@ -3,26 +3,43 @@ import type { DeliveryRecord } from '../delivery/delivery';
 import { HandlerTimeoutError } from '../outcome/errors';
 import { messages } from '../outcome/messages';
 import type { Outcome } from '../outcome/outcome';
+import { Deadlines } from './deadlines';
 import { Failed } from './failed';
-import type { Interceptor } from './interceptor';
+import type { FailureToOutcome } from './failure';
+import type { Handling } from './interceptor';
 
 /**
- * The stage that ends a delivery after `timeout` ms, decoding included: the signal aborts, the chain
- * goes on with the failure, and what the handler still does settles nothing.
+ * The stage that ends a delivery after `timeout` ms, decoding included: the signal aborts, the outcome is
+ * that of the failure, and what the handler still does settles nothing.
  */
-export function timeoutStage(clock: Clock, timeout: number): Interceptor<DeliveryRecord> {
-  return (delivery, next) =>
-    new Promise<Outcome>((resolve, reject) => {
-      const end = (): void => {
+export function timeoutStage(
+  clock: Clock,
+  timeout: number,
+  toOutcome: FailureToOutcome,
+  inner: Handling<DeliveryRecord>,
+): Handling<DeliveryRecord> {
+  const deadlines = new Deadlines(clock, timeout);
+  return (delivery) => {
+    const since = clock.monotonic();
+    const running = inner(delivery);
+    if (!(running instanceof Promise)) return running;
+    return new Promise<Outcome>((resolve, reject) => {
+      const deadline = deadlines.set(since, () => {
         const { handler } = delivery.subscription;
         const error = new HandlerTimeoutError(messages.timedOut(handler, timeout), timeout);
         delivery.abort(error);
-        reject(new Failed('timeout', error));
-      };
-      // In the background: a handler that outlives the application keeps no process.
-      const timer = clock.after(timeout, end, { background: true });
-      next()
-        .finally(() => timer.cancel())
-        .then(resolve, reject);
+        resolve(toOutcome(new Failed('timeout', error), delivery));
+      });
+      running.then(
+        (outcome) => {
+          deadlines.met(deadline);
+          resolve(outcome);
+        },
+        (error: unknown) => {
+          deadlines.met(deadline);
+          reject(error);
+        },
+      );
     });
+  };
 }

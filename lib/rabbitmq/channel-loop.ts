@@ -12,7 +12,7 @@ import { diagnosed } from './acknowledgement-timeout';
 import { ConsumerChannel } from './consumer-channel';
 import type { CopySender } from './copy-sender';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
-import { RabbitDelivery } from './rabbit-delivery';
+import { RabbitDelivery, type SendCopy } from './rabbit-delivery';
 import { endedTheConnection, isRefusal } from './refusal';
 import { declareTopology, onScratchChannel } from './topology';
 import type { RawConnection } from './types';
@@ -213,10 +213,16 @@ export class ChannelLoop implements BrokerConsumer {
     listener.consuming();
   }
 
+  readonly #sendCopy: SendCopy = async (copy, target, { queue, channel: { lost } }) => {
+    const result = await this.parts.copies.send(copy, target, { queue, lost });
+    if (result === 'confirmed') this.#intake.copied();
+    return result;
+  };
+
   #deliver(message: IncomingMessage): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    const { subscription, listener, copies, log } = this.parts;
+    const { subscription, listener, log } = this.parts;
     if (this.#counts && message.fields.redelivered && !hasBrokerCount(message)) {
       this.#counts = false;
       log.error('counts', messages.notCounting(this.#queue));
@@ -227,11 +233,7 @@ export class ChannelLoop implements BrokerConsumer {
       this.#counts,
       this.#counts && this.#tellsAcquired,
       channel,
-      async (copy, target, { queue, channel: { lost } }) => {
-        const result = await copies.send(copy, target, { queue, lost });
-        if (result === 'confirmed') this.#intake.copied();
-        return result;
-      },
+      this.#sendCopy,
     );
     if (!subscription.noAck) channel.arrived(delivery);
     listener.delivered(delivery);

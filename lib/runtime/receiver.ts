@@ -115,10 +115,16 @@ export class Receiver {
         return;
       }
     }
-    chain(delivery).then(
-      (outcome) => this.#settle(run, outcome),
-      (error: unknown) => this.#unforeseen(run, error),
-    );
+    try {
+      const outcome = chain(delivery);
+      if (!(outcome instanceof Promise)) return this.#settle(run, outcome);
+      outcome.then(
+        (later) => this.#settle(run, later),
+        (error: unknown) => this.#unforeseen(run, error),
+      );
+    } catch (error) {
+      this.#unforeseen(run, error);
+    }
   }
 
   /** Aborts what is in flight: the channel that delivered it is gone. */

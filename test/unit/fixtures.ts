@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { DeliveryRecord } from '../../lib/delivery/delivery';
 import type { IncomingMessage } from '../../lib/delivery/message';
+import type { FailureToOutcome } from '../../lib/pipeline/failure';
 import { SubscriptionLog } from '../../lib/subscription/log';
 import { normalize } from '../../lib/subscription/normalize';
 import type { SubscribeDefaults, SubscribeOptions } from '../../lib/subscription/options';
@@ -59,6 +60,11 @@ export function aDelivery(
 ): DeliveryRecord {
   return new DeliveryRecord(aSubscription(options), message, QUEUE, attempt);
 }
+
+/** Stands for the policies in tests of a stage: throws what has failed, as it is. */
+export const raising: FailureToOutcome = (failed) => {
+  throw failed;
+};
 
 export interface Line {
   readonly level: 'log' | 'warn' | 'error' | 'debug';

@@ -4,12 +4,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { ack, drop, type Outcome, retry, retryAfter } from '../../../lib/outcome/outcome';
 import { callStage, isNack, lastValueOf } from '../../../lib/pipeline/call';
 import { Failed } from '../../../lib/pipeline/failed';
-import { aDelivery, oddValues } from '../fixtures';
+import { aDelivery, oddValues, raising } from '../fixtures';
 
 /** What a handler's body says, and what the stage was told of unexpected values. */
 async function call(body: () => unknown): Promise<{ outcome: Outcome; told: unknown[] }> {
   const told: unknown[] = [];
-  const outcome = await callStage(body, (value) => told.push(value))(aDelivery());
+  const outcome = await callStage(body, (value) => told.push(value), raising)(aDelivery());
   return { outcome, told };
 }
 
@@ -182,8 +182,32 @@ describe('a handler', () => {
   it('gets the delivery, and is called once', async () => {
     const body = vi.fn();
     const delivery = aDelivery();
-    await callStage(body, () => {})(delivery);
+    await callStage(body, () => {}, raising)(delivery);
     expect(body).toHaveBeenCalledExactlyOnceWith(delivery);
+  });
+});
+
+describe('the stage', () => {
+  it('makes no promise where the handler makes none', () => {
+    const of = (body: () => unknown): unknown => callStage(body, () => {}, raising)(aDelivery());
+    expect(of(() => undefined)).toEqual(ack());
+    expect(of(() => drop('at once'))).toEqual(drop('at once'));
+    expect(
+      of(() => {
+        throw retry();
+      }),
+    ).toEqual(retry());
+  });
+
+  it.each(failing)('turns what fails %s into the outcome of its policy', async (_way, by) => {
+    const delivery = aDelivery();
+    const toOutcome = vi.fn(() => drop('by policy'));
+    const error = new Error('why');
+    expect(await callStage(by(error), () => {}, toOutcome)(delivery)).toEqual(drop('by policy'));
+    expect(toOutcome).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ origin: 'body', error }),
+      delivery,
+    );
   });
 });
 

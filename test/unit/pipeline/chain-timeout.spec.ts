@@ -30,7 +30,7 @@ function setUp(
     interceptors: [],
     ...parts(wait),
   });
-  return { clock, run: (): Promise<Outcome> => chain(aDelivery(options)) };
+  return { clock, run: async (): Promise<Outcome> => chain(aDelivery(options)) };
 }
 
 const never = (): Promise<never> => new Promise(() => {});

@@ -30,7 +30,7 @@ function setUp({ call = () => undefined, options = {}, content = '{"id":7}', ...
     ...parts,
   });
   const run = (delivery = aDelivery(options, aMessage({ content }))): Promise<Outcome> =>
-    chain(delivery);
+    Promise.resolve(chain(delivery));
   return { run, clock, logger };
 }
 

@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { ack } from '../../../lib/outcome/outcome';
+import type { DeliveryRecord } from '../../../lib/delivery/delivery';
+import { ack, type Outcome } from '../../../lib/outcome/outcome';
 import { decodeJson, decodeStage } from '../../../lib/pipeline/decode';
 import { Failed } from '../../../lib/pipeline/failed';
-import { aDelivery, aMessage, oddValues } from '../fixtures';
+import { aDelivery, aMessage, oddValues, raising } from '../fixtures';
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -100,11 +101,17 @@ describe('the default decoder', () => {
 });
 
 describe('the decoding stage', () => {
+  /** The stage before `next`; what fails in it is raised. */
+  function decoding(deserializer: unknown, next: () => Promise<Outcome>) {
+    const how = { deserializer, allowNonJsonMessages: false } as Parameters<typeof decodeStage>[0];
+    const stage = decodeStage(how, raising, next);
+    return async (delivery: DeliveryRecord) => stage(delivery);
+  }
+
   async function run(deserializer?: unknown) {
     const next = vi.fn(async () => ack());
     const delivery = aDelivery({}, aMessage({ content: '{"a":1}' }));
-    const stage = decodeStage(deserializer as Parameters<typeof decodeStage>[0], false);
-    const result = await stage(delivery, next).catch((error: unknown) => error);
+    const result = await decoding(deserializer, next)(delivery).catch((error: unknown) => error);
     return { result, delivery, next };
   }
 
@@ -120,7 +127,7 @@ describe('the decoding stage', () => {
     for (const content of [Buffer.from([0, 255]), Buffer.alloc(0)]) {
       const message = aMessage({ content, properties: { contentEncoding: 'gzip' } });
       const delivery = aDelivery({}, message);
-      await decodeStage(deserializer, false)(delivery, async () => ack());
+      await decoding(deserializer, async () => ack())(delivery);
       expect(deserializer).toHaveBeenLastCalledWith(message.content, message);
       expect(delivery.payload).toBe(message.content);
     }
@@ -144,7 +151,7 @@ describe('the decoding stage', () => {
     const later = new Promise((done) => {
       resolve = done;
     });
-    const running = decodeStage(() => later, false)(delivery, next);
+    const running = decoding(() => later, next)(delivery);
     await Promise.resolve();
     expect(next).not.toHaveBeenCalled();
     resolve({ late: true });
@@ -156,8 +163,10 @@ describe('the decoding stage', () => {
   it('fails as decoding where the default decoder throws', async () => {
     const next = vi.fn(async () => ack());
     const delivery = aDelivery({}, aMessage({ content: '{' }));
-    const failed: unknown = await decodeStage(undefined, false)(delivery, next).catch((e) => e);
-    expect(failed).toMatchObject({ origin: 'decode', error: expect.any(SyntaxError) });
+    await expect(decoding(undefined, next)(delivery)).rejects.toMatchObject({
+      origin: 'decode',
+      error: expect.any(SyntaxError),
+    });
     expect(next).not.toHaveBeenCalled();
   });
 
@@ -207,8 +216,8 @@ describe('the decoding stage', () => {
   it('leaves a failure from further in as it is', async () => {
     const error = new Error('the handler’s');
     for (const deserializer of [undefined, async () => 1]) {
-      const stage = decodeStage(deserializer, false);
-      await expect(stage(aDelivery(), () => Promise.reject(error))).rejects.toBe(error);
+      const stage = decoding(deserializer, () => Promise.reject(error));
+      await expect(stage(aDelivery())).rejects.toBe(error);
     }
   });
 
@@ -220,7 +229,10 @@ describe('the decoding stage', () => {
       delivery.abort(reason);
       return 1;
     };
-    await expect(decodeStage(deserializer, false)(delivery, next)).rejects.toBe(reason);
+    await expect(decoding(deserializer, next)(delivery)).rejects.toMatchObject({
+      origin: 'body',
+      error: reason,
+    });
     expect(next).not.toHaveBeenCalled();
   });
 });

@@ -5,7 +5,7 @@ import { ack, drop, failureOf, type Outcome, retryAfter } from '../../../lib/out
 import { on } from '../../../lib/outcome/policy';
 import type { IsPanic } from '../../../lib/pipeline/classification';
 import { Failed } from '../../../lib/pipeline/failed';
-import { contained, failureStage, failureToOutcome } from '../../../lib/pipeline/failure';
+import { contained, failureToOutcome } from '../../../lib/pipeline/failure';
 import type { SubscribeOptions } from '../../../lib/subscription/options';
 import { aDelivery, aLog, aMessage, oddValues, RecordingLogger } from '../fixtures';
 
@@ -166,26 +166,6 @@ describe('a failure of an enhancer', () => {
       outcomeOf(new Failed('enhancer', wrapped, { ...after, body }), policies),
     );
     expect(failure).toMatchObject({ cause: 'error', error: wrapped });
-  });
-});
-
-describe('failureStage', () => {
-  it('lets an outcome through and turns a failure into one', async () => {
-    const { toOutcome, delivery } = setUp({ onError: 'skip' });
-    const stage = failureStage(toOutcome);
-    const said = drop('said');
-    expect(await stage(delivery, async () => said)).toBe(said);
-    const failed = new Failed('timeout', new Error('x'));
-    const outcome = await stage(delivery, () => Promise.reject(failed));
-    expect(failureOf(outcome)).toMatchObject({ cause: 'timeout' });
-  });
-
-  it('takes what has no origin for the body’s', async () => {
-    const { toOutcome, delivery } = setUp(policies);
-    const outcome = await failureStage(toOutcome)(delivery, () =>
-      Promise.reject(new TypeError('x')),
-    );
-    expect(failureOf(outcome)?.cause).toBe('panic');
   });
 });
 

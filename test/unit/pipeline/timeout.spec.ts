@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { HandlerTimeoutError } from '../../../lib/outcome/errors';
-import { ack, type Outcome, retry } from '../../../lib/outcome/outcome';
-import { Failed } from '../../../lib/pipeline/failed';
+import { ack, drop, type Outcome, retry } from '../../../lib/outcome/outcome';
+import type { Failed } from '../../../lib/pipeline/failed';
 import { timeoutStage } from '../../../lib/pipeline/timeout';
 import { FakeClock } from '../../support/fake-clock';
 import { aDelivery, HANDLER } from '../fixtures';
+
+const TIMED_OUT = drop('it ran too long');
 
 function setUp() {
   const clock = new FakeClock();
@@ -16,9 +18,14 @@ function setUp() {
     fail = reject;
   });
   const settled = vi.fn();
-  const result = timeoutStage(clock, 1_000)(delivery, () => work);
+  const failures: Failed[] = [];
+  const toOutcome = (failed: Failed): Outcome => {
+    failures.push(failed);
+    return TIMED_OUT;
+  };
+  const result = Promise.resolve(timeoutStage(clock, 1_000, toOutcome, () => work)(delivery));
   result.then(settled, settled);
-  return { clock, delivery, result, settled, end, fail };
+  return { clock, delivery, result, settled, end, fail, failures };
 }
 
 describe('the timeout', () => {
@@ -54,17 +61,18 @@ describe('the timeout', () => {
   });
 
   it('aborts the signal and fails with one HandlerTimeoutError that names the handler', async () => {
-    const { clock, delivery, result } = setUp();
+    const { clock, delivery, result, failures } = setUp();
     const listener = vi.fn();
     delivery.signal.addEventListener('abort', listener);
     clock.advance(1_000);
-    const failed: unknown = await result.catch((error: unknown) => error);
-    if (!(failed instanceof Failed)) throw new Error('no failure');
-    expect(failed.origin).toBe('timeout');
-    expect(failed.error).toBeInstanceOf(HandlerTimeoutError);
-    expect(failed.error).toMatchObject({ timeout: 1_000 });
-    expect(String(failed.error)).toContain(HANDLER);
-    expect(delivery.signal.reason).toBe(failed.error);
+    expect(await result).toBe(TIMED_OUT);
+    const [failed, ...others] = failures;
+    expect(others).toEqual([]);
+    expect(failed?.origin).toBe('timeout');
+    expect(failed?.error).toBeInstanceOf(HandlerTimeoutError);
+    expect(failed?.error).toMatchObject({ timeout: 1_000 });
+    expect(String(failed?.error)).toContain(HANDLER);
+    expect(delivery.signal.reason).toBe(failed?.error);
     expect(listener).toHaveBeenCalledOnce();
   });
 
@@ -73,7 +81,7 @@ describe('the timeout', () => {
     stage.clock.advance(1_000);
     if (how === 'end') stage.end(ack());
     else stage.fail(new Error('late'));
-    await expect(stage.result).rejects.toMatchObject({ origin: 'timeout' });
+    expect(await stage.result).toBe(TIMED_OUT);
     await stage.clock.endTurn();
     expect(stage.settled).toHaveBeenCalledOnce();
   });
@@ -82,15 +90,16 @@ describe('the timeout', () => {
     const { clock, delivery, result, end } = setUp();
     delivery.signal.addEventListener('abort', () => end(ack()));
     clock.advance(1_000);
-    await expect(result).rejects.toMatchObject({ origin: 'timeout' });
+    expect(await result).toBe(TIMED_OUT);
   });
 
   it('leaves the reason of a signal that has aborted before', async () => {
-    const { clock, delivery, result } = setUp();
+    const { clock, delivery, result, failures } = setUp();
     const reason = new Error('the channel is gone');
     delivery.abort(reason);
     clock.advance(1_000);
-    await expect(result).rejects.toMatchObject({ error: expect.any(HandlerTimeoutError) });
+    expect(await result).toBe(TIMED_OUT);
+    expect(failures).toMatchObject([{ error: expect.any(HandlerTimeoutError) }]);
     expect(delivery.signal.reason).toBe(reason);
   });
 
@@ -98,6 +107,35 @@ describe('the timeout', () => {
     const { clock } = setUp();
     expect(clock.pending).toEqual([1_000]);
     expect(clock.keepingAlive).toBe(0);
+  });
+
+  it('costs no timer and no promise where the handler ends at once', () => {
+    const clock = new FakeClock();
+    const stage = timeoutStage(
+      clock,
+      1_000,
+      () => TIMED_OUT,
+      () => retry(),
+    );
+    expect(stage(aDelivery())).toEqual(retry());
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('counts the time that decoding and the start of the handler take', async () => {
+    const clock = new FakeClock();
+    const stage = timeoutStage(
+      clock,
+      1_000,
+      () => TIMED_OUT,
+      () => {
+        clock.advance(400);
+        return new Promise<Outcome>(() => {});
+      },
+    );
+    const result = stage(aDelivery());
+    expect(clock.pending).toEqual([600]);
+    clock.advance(600);
+    expect(await result).toBe(TIMED_OUT);
   });
 
   it('is not measured by the wall clock', async () => {
