@@ -1,6 +1,7 @@
 import { isObservable, lastValueFrom, type Observable } from 'rxjs';
 import type { DeliveryRecord } from '../delivery/delivery';
 import { DONE, drop, isOutcome, type Outcome, retry } from '../outcome/outcome';
+import { isThenable } from '../outcome/thenable';
 import { Failed } from './failed';
 import type { FailureToOutcome } from './failure';
 import type { Handling } from './interceptor';
@@ -43,11 +44,6 @@ export function callStage(
       return thrown(error, delivery);
     }
   };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  const isObject = typeof value === 'object' || typeof value === 'function';
-  return isObject && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 /** The last value of an Observable, `undefined` where it ends without one. Subscribes once. */

@@ -3,6 +3,7 @@ import type { MessageDeserializer } from '@golevelup/nestjs-rabbitmq';
 import type { DeliveryRecord } from '../delivery/delivery';
 import type { IncomingMessage } from '../delivery/message';
 import { messages } from '../outcome/messages';
+import { isThenable } from '../outcome/thenable';
 import { Failed } from './failed';
 import type { FailureToOutcome } from './failure';
 import type { Handling } from './interceptor';
@@ -81,9 +82,7 @@ export function decodeStage(
   return (delivery) => {
     try {
       const payload = decode(delivery.message);
-      if (typeof (payload as PromiseLike<unknown> | undefined)?.then === 'function') {
-        return later(payload as PromiseLike<unknown>, delivery);
-      }
+      if (isThenable(payload)) return later(payload, delivery);
       delivery.payload = payload;
     } catch (error) {
       return toOutcome(new Failed('decode', error), delivery);

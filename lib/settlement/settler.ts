@@ -4,6 +4,7 @@ import type { Clock } from '../clock';
 import { type Copy, deadLetterOf, retryCopyOf } from '../delivery/copy';
 import { messages } from '../outcome/messages';
 import { failureOf, type Outcome, workOf } from '../outcome/outcome';
+import { isThenable } from '../outcome/thenable';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
 import { type Decision, decide } from './decide';
@@ -170,8 +171,7 @@ export class Settler {
     if (!isTold) return surroundings.finished(run);
     const settlement = this.#settlementOf(run, outcome, decision, result);
     surroundings.settled(settlement);
-    if (work.length === 0) return surroundings.finished(run);
-    void this.#runWork(work, settlement).then(() => surroundings.finished(run));
+    this.#runWork(work, settlement, 0, () => surroundings.finished(run));
   }
 
   #settlementOf(
@@ -181,26 +181,43 @@ export class Settler {
     result: SettlementResult,
   ): Settlement {
     const failure = failureOf(outcome);
-    return Object.freeze({
+    const settlement = {
       subscription: this.subscription,
       delivery,
       outcome,
       decision,
       attempt: delivery.attempt,
       durationMs: this.surroundings.clock.monotonic() - startedAt,
+      settlement: result,
+    };
+    if (failure === undefined && copy === undefined) return Object.freeze(settlement);
+    return Object.freeze({
+      ...settlement,
       ...(failure && { error: failure.error }),
       ...(copy && { copy }),
-      settlement: result,
     });
   }
 
-  async #runWork(work: ReturnType<typeof workOf>, settlement: Settlement): Promise<void> {
-    for (const piece of work) {
+  // One piece after the other; without a promise where none of them takes time.
+  #runWork(
+    work: ReturnType<typeof workOf>,
+    settlement: Settlement,
+    from: number,
+    finished: () => void,
+  ): void {
+    const failed = (error: unknown): void =>
+      this.surroundings.log.error('andAfter', messages.afterWorkThrew, error);
+    for (let index = from; index < work.length; index += 1) {
       try {
-        await piece(settlement);
+        const result = work[index]?.(settlement);
+        if (!isThenable(result)) continue;
+        const goOn = (): void => this.#runWork(work, settlement, index + 1, finished);
+        void Promise.resolve(result).then(undefined, failed).then(goOn);
+        return;
       } catch (error) {
-        this.surroundings.log.error('andAfter', messages.afterWorkThrew, error);
+        failed(error);
       }
     }
+    finished();
   }
 }
