@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { retry, type SubscribeOptions } from '../../lib';
+import { startApp } from '../support/app';
+import { openBroker, unique } from '../support/broker';
+import { waitForEmpty } from '../support/forced';
+import { handlerOf } from '../support/handlers';
+import { itOn, serverIs } from '../support/versions';
+
+const broker = await openBroker();
+const hasDefaultLimit = serverIs({ from: '4.0' });
+
+/** Starts a subscription that always retries; gives the attempts that its handler sees. */
+async function retrying(queue: string, options: SubscribeOptions) {
+  const attempts: number[] = [];
+  const Handler = handlerOf(
+    { queue, queueType: 'quorum', deadLetter: `${queue}.dead`, ...options },
+    (_payload, { attempt }) => {
+      attempts.push(attempt);
+      return retry();
+    },
+  );
+  const { log } = await startApp({ providers: [Handler] });
+  return { attempts, log };
+}
+
+it('more attempts than the default limit of a server are exact on a queue declared here', async () => {
+  const queue = unique('many');
+  const { attempts, log } = await retrying(queue, { retry: { attempts: 25 } });
+  await broker.send(queue, 'poison');
+  const { properties } = await broker.take(`${queue}.dead`, 20_000);
+  expect(attempts).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
+  expect(properties.headers).toMatchObject({
+    'x-settle-reason': 'attempts',
+    'x-settle-attempts-made': 25,
+  });
+  expect(log.matching(/limit/, ['warn'])).toEqual([]);
+});
+
+itOn({ from: '4.0', because: 'earlier ones have no default limit' })(
+  'a queue that is there with another limit is used as it is, with a warning',
+  async () => {
+    const queue = unique('there');
+    await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+    const { attempts, log } = await retrying(queue, { retry: { attempts: 25 } });
+    expect(
+      log.matching(/exists with another x-delivery-limit; expected one above .* 25;/, ['warn']),
+    ).toHaveLength(1);
+    await broker.send(queue, 'poison');
+    await broker.send(`${queue}.dead`, 'mark');
+    // The broker deletes it at its own limit: the dead-letter queue gets nothing.
+    await expect.poll(() => attempts.length, { timeout: 15_000 }).toBe(21);
+    await waitForEmpty(queue);
+    expect(attempts).toHaveLength(21);
+    expect(await broker.ready(`${queue}.dead`)).toBe(1);
+  },
+);
+
+it('of a queue that is not declared here, the limit is asked for in one line', async () => {
+  const queue = unique('others');
+  await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+  const { log } = await retrying(queue, {
+    retry: { attempts: 25 },
+    declare: { queue: false },
+  });
+  const line = /^Handler\.handle: queue .* is not declared here, .*; expected 24 or more/;
+  expect(log.matching(line, [hasDefaultLimit ? 'warn' : 'log'])).toHaveLength(1);
+});
+
+it('a limit of the subscription below its attempts is said in one line, and holds', async () => {
+  const queue = unique('low');
+  const { attempts, log } = await retrying(queue, {
+    retry: { attempts: 5 },
+    queueOptions: { arguments: { 'x-delivery-limit': 2 } },
+  });
+  expect(
+    log.matching(/x-delivery-limit: expected 4 or more, .* is 5; found 2/, ['warn']),
+  ).toHaveLength(1);
+  await broker.send(queue, 'poison');
+  await expect.poll(() => attempts.length).toBe(3);
+  await waitForEmpty(queue);
+  expect(attempts).toEqual([1, 2, 3]);
+});
