@@ -62,6 +62,7 @@ export const messages = {
   invalidUtf8: 'The body is no UTF-8. A deserializer can read other bytes',
   unexpectedResult: (value: unknown): string =>
     `the handler returned something that is no outcome, which counts as ack(); expected nothing, ack(), drop(), retry() or retryAfter(); found ${found(value)}. Said once`,
+  answerAtOnce: 'A predicate is to answer at once; found a promise',
   isPanicThrew: 'isPanic of the module threw; the error is classified without it',
   ruleThrew: 'a predicate of an onError rule threw; it counts as no match',
   enhancerRaised: (

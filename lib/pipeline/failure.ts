@@ -3,6 +3,7 @@ import type { Cause } from '../outcome/failure';
 import { messages } from '../outcome/messages';
 import { isOutcome, type Outcome } from '../outcome/outcome';
 import { type FailurePolicy, outcomeOfPolicy } from '../outcome/policy';
+import { answered } from '../outcome/thenable';
 import type { SubscriptionLog } from '../subscription/log';
 import { causeOf, type IsPanic } from './classification';
 import { policyFor } from './error-rules';
@@ -18,7 +19,7 @@ export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): Failu
     isPanic &&
     ((error) => {
       try {
-        return isPanic(error);
+        return answered(isPanic(error));
       } catch (thrown) {
         log.error('isPanic', messages.isPanicThrew, thrown);
         return undefined;

@@ -75,6 +75,18 @@ describe('a delivery’s way through the chain', () => {
       'panic',
       'failFast',
     ],
+    [
+      'an isPanic that answers with a promise',
+      { call: throwing('x'), isPanic: (async () => true) as never },
+      'error',
+      'drop',
+    ],
+    [
+      'an isPanic whose promise rejects',
+      { call: throwing('x'), isPanic: (async () => Promise.reject(new Error('y'))) as never },
+      'error',
+      'drop',
+    ],
     ['an isPanic that throws', { call: throwing('x'), isPanic: throwing('y') }, 'error', 'drop'],
     [
       'an interceptor that throws',

@@ -46,6 +46,18 @@ describe('rules', () => {
     expect(second).not.toHaveBeenCalled();
   });
 
+  it.each([async () => true, () => Promise.reject(new Error('late'))])(
+    'take a predicate that answers with a promise for one that threw: %o',
+    async (predicate) => {
+      const failed = vi.fn();
+      const rules = [on(predicate as never, 'retry'), 'skip'] as const;
+      expect(policyOf(rules, new Error('x'), failed)).toBe('skip');
+      expect(failed).toHaveBeenCalledExactlyOnceWith(expect.any(TypeError));
+      // A rejection that nobody handles fails the run.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  );
+
   it('end in the policy at the end, or in a drop', () => {
     expect(policyOf([on(BankError, 'retry'), 'skip'], new Error('x'))).toBe('skip');
     expect(policyOf([on(BankError, 'retry')], new Error('x'))).toBe('drop');
