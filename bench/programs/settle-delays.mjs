@@ -57,4 +57,3 @@ loop.disable();
 const loopDelayMs = Math.max(0, loop.percentile(99) / 1e6 - 5);
 await app.close();
 tell({ kind: 'delays', seen, waitingQueues: [...waitingQueues], loopDelayMs });
-process.disconnect?.();

@@ -68,17 +68,24 @@ export class Child {
   }
 
   /**
-   * @param {'start' | 'count' | 'finish'} order
+   * @param {'start' | 'count' | 'finish' | 'end'} order
    */
   order(order) {
     this.#process.send(order);
   }
 
-  /** Resolves when the process has ended by itself, or has been killed because it did not. */
+  /**
+   * Lets the process end, which has told all there is to tell. Resolves when it has ended by itself, rejects where it
+   * had to be killed.
+   */
   async ended() {
-    const timer = setTimeout(() => this.kill(), 20_000);
-    const [code] = await this.#exit;
-    clearTimeout(timer);
+    if (this.#process.connected) this.order('end');
+    const timeLimit = AbortSignal.timeout(20_000);
+    const late = once(timeLimit, 'abort').then(() => {
+      this.kill();
+      throw this.#failure('does not end');
+    });
+    const [code] = await Promise.race([this.#exit, late]);
     if (code !== 0) throw this.#failure(`ended with ${code ?? 'a signal'}`);
   }
 

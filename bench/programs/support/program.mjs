@@ -3,7 +3,8 @@
  * What a program and the process that started it say to each other. The job is the program's only parameter, as JSON.
  * The program tells `loaded`, is told `start`, tells `consuming`, `first` with the time at which measuring begins, and
  * `done` with what it measured: when the last message has succeeded, or when it is told `finish`. Told `count`, it
- * tells how often the handler has been called.
+ * tells how often the handler has been called. It ends when it is told `end`: what it
+ * tells right before it ends may get lost.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { handlerOf } from './handlers.mjs';
@@ -52,9 +53,9 @@ export async function runProgram(start) {
   let calls = 0;
   let successes = 0;
   let finish = () => {};
-  /** @type {Promise<void>} */
+  /** @type {Promise<Measured>} */
   const finished = new Promise((resolve) => {
-    finish = resolve;
+    finish = () => resolve(meter.end());
   });
   const handle = handlerOf(job, {
     called() {
@@ -75,17 +76,16 @@ export async function runProgram(start) {
   await started();
   const close = await start(handle);
   tell({ kind: 'consuming' });
-  await finished;
-  const measured = meter.end();
+  const measured = await finished;
   // The last messages have been handled, not acknowledged: each library does that in its own time.
   await wait(20);
   await close();
   tell({ kind: 'done', measured, calls });
-  process.disconnect?.();
 }
 
 /** Tells that all is loaded and waits to be told to start. */
 export async function started() {
+  process.on('message', (word) => word === 'end' && process.disconnect?.());
   const order = new Promise((resolve) => {
     process.on('message', (word) => word === 'start' && resolve(undefined));
   });
