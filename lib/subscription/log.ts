@@ -34,13 +34,21 @@ function stackOf(error: unknown): string | undefined {
   }
 }
 
+interface Kind {
+  since: number;
+  written: number;
+  held: number;
+  /** Whether only lines of the level debug were held back. */
+  onlyDebug: boolean;
+}
+
 /**
  * The log of one subscription: each line begins with its class and method. Of one kind at most 10
  * lines a second are written; how many were held back stands in the next one, or in the last line at
  * the end.
  */
 export class SubscriptionLog {
-  readonly #kinds = new Map<string, { since: number; written: number; held: number }>();
+  readonly #kinds = new Map<string, Kind>();
 
   constructor(
     private readonly logger: LoggerService,
@@ -67,20 +75,22 @@ export class SubscriptionLog {
   /** Says what was held back and not yet counted. */
   flush(): void {
     for (const [kind, state] of this.#kinds) {
-      if (state.held > 0) this.#write('warn', messages.heldBack(kind, state.held));
+      const level = state.onlyDebug ? 'debug' : 'warn';
+      if (state.held > 0) this.#write(level, messages.heldBack(kind, state.held));
       state.held = 0;
     }
   }
 
   #limited(level: Level, kind: string, text: string, error?: unknown): void {
     const now = this.clock.monotonic();
-    const state = this.#kinds.get(kind) ?? { since: now, written: 0, held: 0 };
+    const state = this.#kinds.get(kind) ?? newKind(now);
     this.#kinds.set(kind, state);
     if (now - state.since >= 1_000) {
       state.since = now;
       state.written = 0;
     }
     if (state.written >= LINES_A_SECOND) {
+      state.onlyDebug = level === 'debug' && (state.held === 0 || state.onlyDebug);
       state.held += 1;
       return;
     }
@@ -93,4 +103,8 @@ export class SubscriptionLog {
   #write(level: Level, text: string, error?: unknown): void {
     writeLine(this.logger, level, `${this.handler}: ${text}`, error);
   }
+}
+
+function newKind(since: number): Kind {
+  return { since, written: 0, held: 0, onlyDebug: false };
 }

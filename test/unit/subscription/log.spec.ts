@@ -136,6 +136,24 @@ describe('flush', () => {
   });
 });
 
+describe('what was held back of the level debug', () => {
+  it('is told at that level, and once another line was held back as well, as a warning', () => {
+    const { log, logger, clock } = setUp();
+    times(12, () => log.debug('settled', 'a message'));
+    log.flush();
+    expect(logger.texts('debug').at(-1)).toMatch(/2 more lines .*"settled"/);
+    expect(logger.texts('warn')).toEqual([]);
+    clock.advance(1_000);
+    times(11, () => log.debug('settled', 'a message'));
+    log.warn('settled', 'a message');
+    log.debug('settled', 'a message');
+    log.flush();
+    expect(logger.texts('warn')).toEqual([
+      expect.stringMatching(/^Billing\.charge: 3 more lines .*"settled"/),
+    ]);
+  });
+});
+
 describe('a logger', () => {
   it('that throws harms nothing: the process warns of what it was given', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
