@@ -38,13 +38,9 @@ const SHORTEST = 50;
  */
 export function delaysOf({ differentDelays, longestMs }) {
   const factor = (longestMs / SHORTEST) ** (1 / (differentDelays - 1));
-  /** @type {number[]} */
-  const delays = [];
-  for (let index = 0; index < differentDelays; index += 1) {
-    // Short ones lie closer together than whole ms do.
-    delays.push(Math.max(Math.round(SHORTEST * factor ** index), (delays.at(-1) ?? 0) + 1));
-  }
-  return delays;
+  return Array.from({ length: differentDelays }, (_, index) =>
+    Math.round(SHORTEST * factor ** index),
+  );
 }
 
 /**

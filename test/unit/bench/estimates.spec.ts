@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cellsOf } from '../../../bench/cells.mjs';
 import { type ProgramLabel, programs } from '../../../bench/programs.mjs';
-import { estimatesOf } from '../../../bench/report/estimates.mjs';
+import { estimatesOf, ratiosIn } from '../../../bench/report/estimates.mjs';
 import type { Run } from '../../../bench/run/measure.mjs';
 import type { CellRuns } from '../../../bench/run/rounds.mjs';
 import { costTargets, ratioTargets } from '../../../bench/targets.mjs';
@@ -84,6 +84,18 @@ describe('estimates', () => {
       allowanceUsedP99: 19,
     };
     expect(estimatesOf([], [delays]).map(({ verdict }) => verdict)).toEqual(['missed', 'reached']);
+  });
+});
+
+describe('ratios of neighbours', () => {
+  it('come from the group that has both, whatever other groups have', () => {
+    const peer = { ...runOf('golevelup'), perSecond: 50 };
+    const groups = [
+      { golevelup: [runOf('golevelup')] },
+      { settle: [runOf('settle')] },
+      { golevelup: [peer], settle: [runOf('settle')] },
+    ];
+    expect(ratiosIn(groups, 'settle', 'golevelup', 'rate')).toEqual([6]);
   });
 });
 
