@@ -72,7 +72,10 @@ async function run() {
   const queues = await Queues.open(server.url);
   try {
     const cellRuns = await runRounds(cells, rounds, async (cell, label, round) => {
-      const one = await measure(server.url, queues, cell, label);
+      const one = await measure(server.url, queues, cell, label).catch((error) => {
+        log(`${error instanceof Error ? error.message : error}\nonce more`);
+        return measure(server.url, queues, cell, label);
+      });
       const rate = `${one.perSecond.toFixed(0)}/s, ${one.cpu.toFixed(1)} us`;
       log(`round ${round + 1} of ${rounds}: ${cell.name}: ${label} ${rate}`);
       return one;
