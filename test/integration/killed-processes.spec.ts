@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { openBroker, unique, url } from '../support/broker';
+import { management, openBroker, unique, url } from '../support/broker';
+import { until } from '../support/eventually';
 import { ChildApp } from '../support/process/child-app';
 import { useCompiledFixtures } from '../support/process/compiled';
 import type { Job, WorkerSettings } from './fixtures/worker';
 
 const killed = { code: null, signal: 'SIGKILL' } as const;
 
+const quorum = { arguments: { 'x-queue-type': 'quorum' } } as const;
+
 type Subscribed = WorkerSettings['subscribe'] & { readonly queue: string };
+
+function capped(queue: string): Subscribed {
+  return { queue, retry: { attempts: 3 }, deadLetter: `${queue}.dead` };
+}
 
 describe('a message whose process is killed in its handler', async () => {
   const broker = await openBroker();
@@ -21,32 +28,26 @@ describe('a message whose process is killed in its handler', async () => {
     for (const job of jobs) await broker.send(queue, job, { messageId: `m-${job.id}` });
   }
 
-  /** The attempt of a run that ends with its process, all messages back in the queue. */
-  async function killedRun(subscribe: Subscribed, left = 1): Promise<number | undefined> {
+  /** The attempts in a process until its end, when the broker has so many messages back in the queue. */
+  async function attemptsUntilKilled(subscribe: Subscribed, left = 1): Promise<unknown[]> {
     const child = start(subscribe);
     expect(await child.exited()).toEqual(killed);
     await broker.waitForReady(subscribe.queue, left);
     const begun = child.told('begun');
-    expect(begun.map(({ id }) => id)).toEqual(['bad']);
-    return begun[0]?.attempt;
+    expect(new Set(begun.map(({ id }) => id))).toEqual(new Set(['bad']));
+    return begun.map(({ attempt }) => attempt);
   }
 
   it('has as many runs as its cap on a quorum queue, and is then dead-lettered without one', async () => {
     const queue = unique('killed');
-    const deadLetter = `${queue}.dead`;
-    const subscribe: Subscribed = {
-      queue,
-      queueType: 'quorum',
-      retry: { attempts: 3 },
-      deadLetter,
-    };
-    await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+    const subscribe: Subscribed = { ...capped(queue), queueType: 'quorum' };
+    await broker.declare(queue, quorum);
     await send(queue, { id: 'bad', do: 'die' });
     const attempts = [];
-    for (let run = 1; run <= 3; run += 1) attempts.push(await killedRun(subscribe));
+    for (let run = 1; run <= 3; run += 1) attempts.push(...(await attemptsUntilKilled(subscribe)));
     expect(attempts).toEqual([1, 2, 3]);
     const child = start(subscribe);
-    const { properties } = await broker.take(deadLetter, 20_000);
+    const { properties } = await broker.take(`${queue}.dead`, 20_000);
     expect(properties.messageId).toBe('m-bad');
     expect(properties.headers).toMatchObject({
       'x-settle-reason': 'attempts',
@@ -58,12 +59,23 @@ describe('a message whose process is killed in its handler', async () => {
     await broker.waitForReady(queue, 0);
   });
 
+  it('has as many in all where it was retried before', async () => {
+    const queue = unique('killed');
+    const subscribe: Subscribed = { ...capped(queue), queueType: 'quorum' };
+    await broker.declare(queue, quorum);
+    await send(queue, { id: 'bad', do: 'die', at: 2 });
+    expect(await attemptsUntilKilled(subscribe)).toEqual([1, 2]);
+    expect(await attemptsUntilKilled(subscribe)).toEqual([3]);
+    const child = start(subscribe);
+    expect((await broker.take(`${queue}.dead`, 20_000)).properties.messageId).toBe('m-bad');
+    expect(child.told('begun')).toEqual([]);
+  });
+
   it('has as many where the broker itself dead-letters it', async () => {
     const queue = unique('killed');
     const subscribe: Subscribed = {
-      queue,
+      ...capped(queue),
       queueType: 'quorum',
-      retry: { attempts: 3 },
       deadLetter: { queue: `${queue}.dead`, by: 'broker' },
     };
     const first = start(subscribe); // It declares the queue.
@@ -71,8 +83,8 @@ describe('a message whose process is killed in its handler', async () => {
     await send(queue, { id: 'bad', do: 'die' });
     expect(await first.exited()).toEqual(killed);
     expect(first.told('begun')).toMatchObject([{ id: 'bad', attempt: 1 }]);
-    expect(await killedRun(subscribe)).toBe(2);
-    expect(await killedRun(subscribe, 0)).toBe(3);
+    expect(await attemptsUntilKilled(subscribe)).toEqual([2]);
+    expect(await attemptsUntilKilled(subscribe, 0)).toEqual([3]);
     const { properties } = await broker.take(`${queue}.dead`);
     expect(properties.headers?.['x-death']).toMatchObject([{ queue, reason: 'delivery_limit' }]);
   });
@@ -80,17 +92,16 @@ describe('a message whose process is killed in its handler', async () => {
   it('takes attempts from those that were handed over beside it on a quorum queue', async () => {
     const queue = unique('killed');
     const subscribe: Subscribed = {
-      queue,
+      ...capped(queue),
       queueType: 'quorum',
       prefetch: 2,
       retry: { attempts: 2 },
-      deadLetter: `${queue}.dead`,
     };
-    await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+    await broker.declare(queue, quorum);
     await send(queue, { id: 'bad', do: 'die' }, { id: 'beside', do: 'work' });
     await send(queue, { id: 'behind', do: 'work' });
-    expect(await killedRun(subscribe, 3)).toBe(1);
-    expect(await killedRun(subscribe, 3)).toBe(2);
+    expect(await attemptsUntilKilled(subscribe, 3)).toEqual([1]);
+    expect(await attemptsUntilKilled(subscribe, 3)).toEqual([2]);
     const child = start(subscribe);
     await child.waitFor('done');
     expect(child.told('begun').map(({ id, attempt }) => [id, attempt])).toEqual([['behind', 1]]);
@@ -100,12 +111,33 @@ describe('a message whose process is killed in its handler', async () => {
 
   it('comes back at attempt 1 without end on a classic queue, which does not count', async () => {
     const queue = unique('killed');
-    const subscribe: Subscribed = { queue, retry: { attempts: 3 }, deadLetter: `${queue}.dead` };
+    const subscribe = capped(queue);
     await broker.declare(queue);
     await send(queue, { id: 'bad', do: 'die' });
     const attempts = [];
-    for (let run = 1; run <= 5; run += 1) attempts.push(await killedRun(subscribe));
+    for (let run = 1; run <= 5; run += 1) attempts.push(...(await attemptsUntilKilled(subscribe)));
     expect(attempts).toEqual([1, 1, 1, 1, 1]);
+    expect(await broker.ready(`${queue}.dead`)).toBe(0);
+  });
+
+  it('comes back at the attempt it had on a classic queue', async () => {
+    const queue = unique('killed');
+    await broker.declare(queue);
+    await send(queue, { id: 'bad', do: 'hang', at: 2 });
+    const attempts = [];
+    for (const begun of [2, 1, 1]) {
+      const child = start(capped(queue));
+      await child.waitFor('begun', begun);
+      // The original is acknowledged behind its copy.
+      await until(async () => {
+        const listed = (await management.queues()).find(({ name }) => name === queue);
+        return listed?.messages_ready === 0 && listed.messages_unacknowledged === 1;
+      });
+      await child.kill();
+      await broker.waitForReady(queue, 1);
+      attempts.push(child.told('begun').map(({ attempt }) => attempt));
+    }
+    expect(attempts).toEqual([[1, 2], [2], [2]]);
     expect(await broker.ready(`${queue}.dead`)).toBe(0);
   });
 });
