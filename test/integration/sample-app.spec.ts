@@ -1,20 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { url } from '../support/broker';
-import { compileAndRun, runCompiled, sampleLines, startSample } from '../support/process/sample';
+import { useCompiledFixtures } from '../support/process/compiled';
+import { sampleLines, startSample } from '../support/process/sample';
 
 describe('the sample on a server', () => {
+  // Apart from the output of `npm run sample`: tests on several releases run side by side.
+  const compiled = useCompiledFixtures();
+  const start = () => startSample([process.execPath, compiled.pathOfSample()], url);
+
   it('shows every outcome and ends by itself', async () => {
-    const sample = startSample(compileAndRun, url);
+    const sample = start();
     const code = await sample.ended;
     const output = sample.output();
     expect(output).toMatch(/^On the RabbitMQ server that RABBITMQ_URL names\.\n/);
     for (const line of sampleLines) expect(output).toMatch(line);
     expect(code).toBe(0);
-  }, 240_000);
+  }, 60_000);
 
   it('stops at a signal: begun messages finish, and it ends at once', async () => {
-    // What the test above has compiled.
-    const sample = startSample(runCompiled, url);
+    const sample = start();
     await sample.says('The same error until the attempts are used up');
     sample.child.kill('SIGINT');
     expect(await sample.ended).toBe('SIGINT');

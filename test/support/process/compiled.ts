@@ -5,7 +5,7 @@ import { type Options, transformFileSync } from '@swc/core';
 import { afterAll, beforeAll } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const TREES = ['lib', 'test/integration/fixtures'] as const;
+const TREES = ['lib', 'sample-app', 'test/integration/fixtures'] as const;
 
 const OPTIONS: Options = {
   configFile: false,
@@ -14,16 +14,21 @@ const OPTIONS: Options = {
   module: { type: 'commonjs' },
   jsc: {
     target: 'es2022',
+    baseUrl: ROOT,
+    paths: {
+      'nestjs-settle': ['./lib/index.ts'],
+      'nestjs-settle/testing': ['./lib/testing/index.ts'],
+    },
     parser: { syntax: 'typescript', decorators: true },
     transform: { legacyDecorator: true, decoratorMetadata: true },
   },
 };
 
 /**
- * Compiles the library and the applications of the tests as they stand into a folder of their own, so
- * that a child process runs them without any build made by hand. The folder goes with the test file.
+ * Compiles the library, the sample and the applications of the tests as they stand into a folder of their own,
+ * so that a child process runs them without any build made by hand. The folder goes with the test file.
  */
-export function useCompiledFixtures(): { pathOf(fixture: string): string } {
+export function useCompiledFixtures(): { pathOf(fixture: string): string; pathOfSample(): string } {
   let folder = '';
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'settle-fixtures-'));
@@ -31,7 +36,10 @@ export function useCompiledFixtures(): { pathOf(fixture: string): string } {
     for (const tree of TREES) compile(tree, folder);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return { pathOf: (fixture) => join(folder, 'test/integration/fixtures', `${fixture}.js`) };
+  return {
+    pathOf: (fixture) => join(folder, 'test/integration/fixtures', `${fixture}.js`),
+    pathOfSample: () => join(folder, 'sample-app', 'main.js'),
+  };
 }
 
 function compile(tree: string, folder: string): void {
