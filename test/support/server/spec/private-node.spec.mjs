@@ -36,9 +36,10 @@ it('runs beside another, outlives a crash and a restart, and leaves nothing', as
   const [first, second] = servers;
   const management = first.management;
   await management?.http.call('PUT', 'queues/%2F/kept', { durable: true });
+  // Before 4.0 a crash can cost a declaration that was made a moment ago; a stop has written it.
+  await management?.restartNode();
   await management?.killNode();
   await management?.startNode();
-  await management?.restartNode();
   expect((await management?.queues())?.map(({ name, type }) => [name, type])).toEqual([
     ['kept', 'classic'],
   ]);
