@@ -1,0 +1,133 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { management, openBroker, unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { useCompiledFixtures } from '../support/process/compiled';
+import { Releases, stop } from '../support/releases';
+import { SteadyPublisher } from '../support/steady-publisher';
+
+// The steps are those of docs/adopting.md.
+describe('a running classic queue is moved to a quorum queue', async () => {
+  const broker = await openBroker();
+  const fixtures = useCompiledFixtures();
+
+  /** The first release runs, and messages are published all the time. */
+  async function setUp() {
+    const exchange = unique('orders');
+    const [classic, quorum] = [unique('billing'), unique('billing.quorum')];
+    const settings = { retry: { attempts: 3 }, deadLetter: `${classic}.dead` } as const;
+    const releases = new Releases(fixtures.pathOf('release'), exchange);
+    const bound = { exchange, routingKey: 'order.paid' };
+    const onClassic = { queue: classic, ...settings };
+    const onQuorum = { queue: quorum, queueType: 'quorum', ...settings } as const;
+    const deploy = (subscribe: object[], paused?: string) =>
+      releases.start({ subscribe, backoff: 160, ...(paused && { paused }) });
+    const first = await deploy([{ ...onClassic, ...bound }]);
+    const publisher = new SteadyPublisher(broker, exchange, 'order.paid');
+    onTestFinished(async () => void (await publisher.stop()));
+    await publisher.goOn(100);
+
+    /** First the new binding, then no longer the old one; gives what was published meanwhile. */
+    const moveBinding = async () => {
+      const from = publisher.begun;
+      await broker.bind(quorum, exchange, 'order.paid');
+      await publisher.goOn(10);
+      await broker.channel((channel) => channel.unbindQueue(classic, exchange, 'order.paid'));
+      return { from, to: publisher.begun };
+    };
+    return {
+      classic,
+      quorum,
+      onClassic,
+      onQuorum,
+      bound,
+      releases,
+      deploy,
+      first,
+      publisher,
+      moveBinding,
+    };
+  }
+
+  /** A queue and its waiting queues. */
+  async function withWaiting(queue: string) {
+    const isOf = (name: string) => name === queue || name.startsWith(`${queue}.wait.`);
+    return (await management.queues()).filter(({ name }) => isOf(name));
+  }
+
+  async function emptied(queue: string): Promise<void> {
+    const isEmpty = async () =>
+      (await withWaiting(queue)).every(
+        (one) => one.messages_ready + one.messages_unacknowledged === 0,
+      );
+    await until(isEmpty, { what: `queue ${queue} is empty`, timeoutMs: 20_000 });
+  }
+
+  it('no message is lost; what is published between the two bindings comes twice', async () => {
+    const {
+      classic,
+      quorum,
+      onClassic,
+      onQuorum,
+      bound,
+      releases,
+      deploy,
+      first,
+      publisher,
+      moveBinding,
+    } = await setUp();
+    const both = await deploy([onClassic, onQuorum]);
+    await publisher.goOn(50);
+    await stop(first);
+    await publisher.goOn(50);
+    const { from, to } = await moveBinding();
+    await publisher.goOn(50);
+    await emptied(classic);
+    const last = await deploy([{ ...onQuorum, ...bound }]);
+    await publisher.goOn(50);
+    await stop(both);
+    const old = (await withWaiting(classic)).map(({ name }) => name);
+    expect(old.sort()).toEqual([classic, `${classic}.wait.160`]);
+    for (const name of old) {
+      await broker.channel((channel) =>
+        channel.deleteQueue(name, { ifUnused: true, ifEmpty: true }),
+      );
+    }
+    await publisher.goOn(50);
+    const published = await publisher.stop();
+    const twice = await releases.allDone(published);
+    expect(twice.length).toBeGreaterThan(0);
+    expect(twice.filter((number) => number < from || number > to)).toEqual([]);
+    await stop(last);
+    expect(await broker.ready(quorum)).toBe(0);
+    expect(await broker.ready(`${classic}.dead`)).toBe(0);
+    expect(await broker.ready(classic)).toBeUndefined();
+  });
+
+  it('the order is kept where the new subscription is paused until the old queue is empty', async () => {
+    const {
+      classic,
+      quorum,
+      onClassic,
+      onQuorum,
+      releases,
+      deploy,
+      first,
+      publisher,
+      moveBinding,
+    } = await setUp();
+    const both = await deploy([onClassic, onQuorum], quorum);
+    await stop(first);
+    await moveBinding();
+    await emptied(classic);
+    await publisher.goOn(50);
+    both.signal('SIGUSR2');
+    await publisher.goOn(50);
+    await releases.allDone(await publisher.stop());
+    const { done } = releases;
+    const queues = done.map(({ from }) => from);
+    expect(queues.lastIndexOf(classic)).toBeLessThan(queues.indexOf(quorum));
+    const numbers = done.filter(({ from }) => from === quorum).map(({ number }) => number);
+    const atFirst = numbers.filter((number) => number % 10 > 0);
+    expect(atFirst).toEqual([...atFirst].sort((one, other) => one - other));
+  });
+});
