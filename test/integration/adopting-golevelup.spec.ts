@@ -24,7 +24,13 @@ describe.each(['classic', 'quorum'] as const)(
           queueOptions: { arguments: { 'x-queue-type': 'quorum' } },
         }),
       };
-      const word = { ...bound, queueType, onError: 'retry' } as const;
+      const word = {
+        ...bound,
+        queueType,
+        deadLetter: `${queue}.dead`,
+        onError: 'retry',
+        onPanic: 'retry',
+      } as const;
       const settling = {
         ...bound,
         queueType,
@@ -44,6 +50,9 @@ describe.each(['classic', 'quorum'] as const)(
       const second = await releases.start({ subscribe: [word] });
       await publisher.goOn(50);
       await stop(first);
+      await broker.send(queue, Buffer.from('{'), { messageId: 'undecodable' });
+      const { properties } = await broker.take(`${queue}.dead`);
+      expect(properties.messageId).toBe('undecodable');
       await publisher.goOn(50);
       const third = await releases.start({ subscribe: [settling], backoff: 160 });
       await publisher.goOn(50);

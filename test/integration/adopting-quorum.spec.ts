@@ -27,11 +27,11 @@ describe('a running classic queue is moved to a quorum queue', async () => {
     await publisher.goOn(100);
 
     /** First the new binding, then no longer the old one; gives what was published meanwhile. */
-    const moveBinding = async () => {
+    const moveBinding = async (old = classic, next = quorum) => {
       const from = publisher.begun;
-      await broker.bind(quorum, exchange, 'order.paid');
+      await broker.bind(next, exchange, 'order.paid');
       await publisher.goOn(10);
-      await broker.channel((channel) => channel.unbindQueue(classic, exchange, 'order.paid'));
+      await broker.channel((channel) => channel.unbindQueue(old, exchange, 'order.paid'));
       return { from, to: publisher.begun };
     };
     return {
@@ -50,7 +50,9 @@ describe('a running classic queue is moved to a quorum queue', async () => {
 
   /** A queue and its waiting queues. */
   async function withWaiting(queue: string) {
-    const isOf = (name: string) => name === queue || name.startsWith(`${queue}.wait.`);
+    const isOf = (name: string) =>
+      name === queue ||
+      [`${queue}.wait.`, `${queue}.waitq.`].some((start) => name.startsWith(start));
     return (await management.queues()).filter(({ name }) => isOf(name));
   }
 
@@ -129,5 +131,34 @@ describe('a running classic queue is moved to a quorum queue', async () => {
     const numbers = done.filter(({ from }) => from === quorum).map(({ number }) => number);
     const atFirst = numbers.filter((number) => number % 10 > 0);
     expect(atFirst).toEqual([...atFirst].sort((one, other) => one - other));
+  });
+
+  it('the way back loses no message either', async () => {
+    const {
+      classic,
+      quorum,
+      onClassic,
+      onQuorum,
+      bound,
+      releases,
+      deploy,
+      first,
+      publisher,
+      moveBinding,
+    } = await setUp();
+    const both = await deploy([onClassic, onQuorum]);
+    await stop(first);
+    const there = await moveBinding();
+    await publisher.goOn(50);
+    const back = await moveBinding(quorum, classic);
+    await publisher.goOn(50);
+    await emptied(quorum);
+    await deploy([{ ...onClassic, ...bound }]);
+    await stop(both);
+    const twice = await releases.allDone(await publisher.stop());
+    const isBetween = (number: number) =>
+      [there, back].some(({ from, to }) => number >= from && number <= to);
+    expect(twice.filter((number) => !isBetween(number))).toEqual([]);
+    expect(await broker.ready(quorum)).toBe(0);
   });
 });

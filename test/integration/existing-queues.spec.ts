@@ -1,25 +1,13 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { retry, retryAfter, type SubscribeOptions } from '../../lib';
 import { startApp, type TestApp } from '../support/app';
-import { Broker, management, openBroker, unique, url } from '../support/broker';
-import { until } from '../support/eventually';
+import { management, openBroker, unique } from '../support/broker';
 import { handlerOf } from '../support/handlers';
-import { itOn } from '../support/versions';
+import { setPolicy } from '../support/policies';
 
 /** The attempts that were settled; the settlement of a copy may be told after that of the next attempt. */
 function attemptsOf({ settlements }: TestApp): number[] {
   return settlements.map(({ attempt }) => attempt).sort();
-}
-
-/** Sets a policy for the queues whose names begin so, and waits until a queue has it. */
-async function setPolicy(queue: string, definition: Record<string, unknown>): Promise<void> {
-  await management.setPolicy(queue, { pattern: `^${queue.replaceAll('.', '\\.')}$`, definition });
-  afterAll(() => management.clearPolicy(queue));
-  await until(
-    async () =>
-      (await management.queues()).some((one) => one.name === queue && one.policy === queue),
-    { what: `policy of ${queue}` },
-  );
 }
 
 describe.each(['classic', 'quorum'] as const)(
@@ -118,114 +106,3 @@ describe.each(['classic', 'quorum'] as const)(
     });
   },
 );
-
-describe('a quorum queue with a delivery limit by policy', async () => {
-  const broker = await openBroker();
-
-  it.each([true, false])(
-    'below the cap: the limit wins, nothing is lost (declare: %s)',
-    async (declare) => {
-      const queue = unique('policy-limit');
-      await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
-      await broker.declare(`${queue}.policy-dead`);
-      await setPolicy(queue, {
-        'delivery-limit': 1,
-        'dead-letter-exchange': '',
-        'dead-letter-routing-key': `${queue}.policy-dead`,
-      });
-      const seen: number[] = [];
-      const Handler = handlerOf(
-        { queue, queueType: 'quorum', declare: { queue: declare }, retry: { attempts: 5 } },
-        (_payload, { attempt }) => {
-          seen.push(attempt);
-          return retry();
-        },
-      );
-      await startApp({ providers: [Handler] });
-      await broker.send(queue, {});
-      const { properties } = await broker.take(`${queue}.policy-dead`);
-      expect(properties.headers?.['x-death']?.[0]).toMatchObject({
-        queue,
-        reason: 'delivery_limit',
-      });
-      expect(seen).toEqual([1, 2]);
-    },
-  );
-
-  it('does not count copies: each delayed one begins a count of its own', async () => {
-    const queue = unique('policy-limit-copies');
-    await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
-    await setPolicy(queue, { 'delivery-limit': 1 });
-    const Handler = handlerOf(
-      {
-        queue,
-        queueType: 'quorum',
-        declare: { queue: false },
-        retry: { attempts: 5 },
-        deadLetter: `${queue}.dead`,
-      },
-      (_payload, { attempt }) => (attempt % 2 === 0 ? retryAfter(20) : retry()),
-    );
-    const app = await startApp({ providers: [Handler] });
-    await broker.send(queue, {});
-    const { properties } = await broker.take(`${queue}.dead`);
-    expect(properties.headers?.['x-settle-reason']).toBe('attempts');
-    expect(attemptsOf(app)).toEqual([1, 2, 3, 4, 5]);
-  });
-});
-
-describe('a queue whose type is the default of its virtual host', async () => {
-  const vhost = unique('quorum-by-default');
-  const address = new URL(url);
-  address.pathname = `/${vhost}`;
-  await management.http.call('PUT', `vhosts/${vhost}`, { default_queue_type: 'quorum' });
-  await management.setPermissions(management.http.user, {}, vhost);
-  const broker = await Broker.connect(address.href);
-  afterAll(async () => {
-    await broker.close();
-    await management.deleteVirtualHost(vhost);
-  });
-  const from = {
-    from: '4.0',
-    because: '3.10 knows no such default',
-  } as const;
-
-  itOn(from)('is counted by the broker as any quorum queue', async () => {
-    const queue = unique('vhost-type');
-    await broker.declare(queue);
-    const Handler = handlerOf(
-      {
-        queue,
-        queueType: 'quorum',
-        declare: { queue: false },
-        retry: { attempts: 3 },
-        deadLetter: `${queue}.dead`,
-      },
-      () => retry(),
-    );
-    const app = await startApp({ providers: [Handler], rabbit: { uri: address.href } });
-    await broker.send(queue, {});
-    await broker.take(`${queue}.dead`);
-    expect(app.settlements.map(({ attempt, decision }) => [attempt, decision.do])).toEqual([
-      [1, 'requeue'],
-      [2, 'requeue'],
-      [3, 'copyToDeadLetter'],
-    ]);
-  });
-
-  itOn(from)('is the same to a declaration as quorum, and refused as classic', async () => {
-    const queue = unique('vhost-declared');
-    await broker.declare(queue);
-    const rabbit = { uri: address.href };
-    const classic = startApp({ providers: [handlerOf({ queue }, () => undefined)], rabbit });
-    await expect(classic).rejects.toThrow(
-      new RegExp(`queue "${queue}": the broker refuses it: .*x-queue-type`),
-    );
-    const app = await startApp({
-      providers: [handlerOf({ queue, queueType: 'quorum' }, () => undefined)],
-      rabbit,
-    });
-    await broker.send(queue, {});
-    await app.settled(1);
-  });
-});
