@@ -13,6 +13,7 @@ import { nodeBinary } from './matrix/node-binary.mjs';
 import { runVitest } from './matrix/vitest-run.mjs';
 
 /** @typedef {import('./matrix/cells.mjs').Cell} Cell */
+/** @typedef {import('../test/support/server/rabbit-server.mjs').RabbitServer} RabbitServer */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, '.cache', 'node');
@@ -42,18 +43,25 @@ if (unknown !== undefined) {
 }
 const chosen = asked.length > 0 ? asked : known;
 
-const server = await findServer({ log: (line) => console.error(line) });
 try {
-  process.exitCode = await runCells(chosen.flatMap(cellsOf), (line) => console.log(line));
-} finally {
-  await server.stop();
+  const server = await findServer({ log: (line) => console.error(line) });
+  try {
+    const cells = chosen.flatMap((word) => cellsOf(word, server));
+    process.exitCode = await runCells(cells, (line) => console.log(line));
+  } finally {
+    await server.stop();
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 }
 
 /**
  * @param {string} word
+ * @param {RabbitServer} server
  * @returns {Cell[]}
  */
-function cellsOf(word) {
+function cellsOf(word, server) {
   const major = word === 'lowest' ? lowestMajor : Number(word);
   const name = word === 'lowest' ? 'the lowest peers' : `Node ${word}`;
   const cell = (/** @type {string} */ what, /** @type {string[]} */ parameters) => ({

@@ -5,7 +5,8 @@
  * one. The versions come from npm and are kept in `.cache/types`. One line a cell; a version that can't be had has
  * failed.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCells } from './matrix/cells.mjs';
@@ -18,7 +19,6 @@ import { runQuietly } from './matrix/run-quietly.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, '.cache', 'types');
-const consumer = join(cache, 'consumer');
 const versions = ['5.4', '5', '7'];
 const asked = process.argv.slice(2);
 const resolutions = /** @type {const} */ (['node16', 'nodenext', 'bundler']);
@@ -32,9 +32,17 @@ if (unknown !== undefined) {
   console.error(`expected some of ${versions.join(', ')}; found ${unknown}`);
   process.exit(2);
 }
-await makeConsumer(root, consumer);
+// Outside of this repository: what is not installed there is not to be found here.
+const consumer = mkdtempSync(join(tmpdir(), 'nestjs-settle-types-'));
+process.once('exit', () => rmSync(consumer, { recursive: true, force: true }));
 const chosen = asked.length > 0 ? asked : versions;
-process.exitCode = await runCells(chosen.flatMap(cellsOf), (line) => console.log(line));
+try {
+  await makeConsumer(root, consumer);
+  process.exitCode = await runCells(chosen.flatMap(cellsOf), (line) => console.log(line));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
 
 /**
  * @param {string} version
