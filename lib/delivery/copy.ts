@@ -78,11 +78,10 @@ function copyOf(delivery: DeliveryRecord, own: Readonly<Record<string, unknown>>
   for (const [name, value] of Object.entries(delivery.headers)) {
     if (!isDroppedFromCopies(name)) headers[name] = value;
   }
-  Object.assign(headers, own, {
-    [SettleHeaders.queue]: queue,
-    [SettleHeaders.exchange]: exchange,
-    [SettleHeaders.routingKey]: routingKey,
-  });
+  Object.assign(headers, own);
+  headers[SettleHeaders.queue] = queue;
+  headers[SettleHeaders.exchange] = exchange;
+  headers[SettleHeaders.routingKey] = routingKey;
   return { body: message.content, properties, headers };
 }
 

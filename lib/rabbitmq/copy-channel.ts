@@ -57,16 +57,14 @@ export class CopyChannel {
         },
       };
       this.#pending.set(number, pending);
+      const table = encodableHeaders(headers);
+      table[SettleHeaders.copy] = number;
       try {
         this.raw.publish(
           '',
           queue,
           body,
-          {
-            ...properties,
-            mandatory: true,
-            headers: encodableHeaders({ ...headers, [SettleHeaders.copy]: number }),
-          },
+          { ...properties, mandatory: true, headers: table },
           (error: unknown) => {
             // After the close amqplib calls back for what it remembers; the rest is told by us.
             if (!this.#open) return pending.settle('unknown');

@@ -24,12 +24,13 @@ export class SettlementReport {
     if (failure === undefined && decision.do === 'acknowledge') return;
     if (decision.do === 'requeue' && this.subscription.retry === undefined)
       this.#warnOfEndlessRetry();
-    const line = messages.decided({
-      delivery,
-      attempts: this.subscription.retry?.attempts,
-      failure,
-      fate: this.#fate(outcome, decision),
-    });
+    const line = (): string =>
+      messages.decided({
+        delivery,
+        attempts: this.subscription.retry?.attempts,
+        failure,
+        fate: this.#fate(outcome, decision),
+      });
     const { error } = failure ?? {};
     if (decision.do === 'leaveUnsettled') return this.log.error('failFast', line, error);
     const isAtTheCap = outcome.kind !== 'drop' && isEnd(decision);

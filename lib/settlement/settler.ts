@@ -181,7 +181,7 @@ export class Settler {
     result: SettlementResult,
   ): Settlement {
     const failure = failureOf(outcome);
-    const settlement = {
+    const settlement: { -readonly [Name in keyof Settlement]: Settlement[Name] } = {
       subscription: this.subscription,
       delivery,
       outcome,
@@ -190,12 +190,9 @@ export class Settler {
       durationMs: this.surroundings.clock.monotonic() - startedAt,
       settlement: result,
     };
-    if (failure === undefined && copy === undefined) return Object.freeze(settlement);
-    return Object.freeze({
-      ...settlement,
-      ...(failure && { error: failure.error }),
-      ...(copy && { copy }),
-    });
+    if (failure !== undefined) settlement.error = failure.error;
+    if (copy !== undefined) settlement.copy = copy;
+    return Object.freeze(settlement);
   }
 
   // One piece after the other; without a promise where none of them takes time.

@@ -42,6 +42,9 @@ interface Kind {
   onlyDebug: boolean;
 }
 
+/** A line, or what makes one: called only where the line is written. */
+export type LogText = string | (() => string);
+
 /**
  * The log of one subscription: each line begins with its class and method. Of one kind at most 10
  * lines a second are written; how many were held back stands in the next one, or in the last line at
@@ -56,11 +59,11 @@ export class SubscriptionLog {
     private readonly clock: Clock,
   ) {}
 
-  error(kind: string, text: string, error?: unknown): void {
+  error(kind: string, text: LogText, error?: unknown): void {
     this.#limited('error', kind, text, error);
   }
 
-  warn(kind: string, text: string): void {
+  warn(kind: string, text: LogText): void {
     this.#limited('warn', kind, text);
   }
 
@@ -68,7 +71,7 @@ export class SubscriptionLog {
     this.#limited('log', kind, text);
   }
 
-  debug(kind: string, text: string): void {
+  debug(kind: string, text: LogText): void {
     this.#limited('debug', kind, text);
   }
 
@@ -81,7 +84,7 @@ export class SubscriptionLog {
     }
   }
 
-  #limited(level: Level, kind: string, text: string, error?: unknown): void {
+  #limited(level: Level, kind: string, text: LogText, error?: unknown): void {
     const now = this.clock.monotonic();
     const state = this.#kinds.get(kind) ?? newKind(now);
     this.#kinds.set(kind, state);
@@ -97,7 +100,8 @@ export class SubscriptionLog {
     state.written += 1;
     const before = state.held === 0 ? '' : ` (${messages.heldBack(kind, state.held)})`;
     state.held = 0;
-    this.#write(level, text + before, error);
+    const line = typeof text === 'string' ? text : text();
+    this.#write(level, line + before, error);
   }
 
   #write(level: Level, text: string, error?: unknown): void {
