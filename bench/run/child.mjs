@@ -22,13 +22,14 @@ export class Child {
   /**
    * @param {ProgramLabel} label
    * @param {object} job
+   * @param {string[]} [execArgv] for Node itself
    */
-  constructor(label, job) {
+  constructor(label, job, execArgv = []) {
     this.#label = label;
     const file = fileURLToPath(new URL(`${label}.mjs`, folder));
     this.#process = fork(file, [JSON.stringify(job)], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [],
+      execArgv,
       env: { ...process.env, ...(programs[label].nodePath && { NODE_PATH: packages }) },
     });
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
