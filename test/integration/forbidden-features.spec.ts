@@ -3,10 +3,22 @@ import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
-import { describeOn } from '../support/versions';
+import { describeOn, itOn } from '../support/versions';
 
 /** What 4.3 no longer permits: it ends the connection of whoever declares a queue with it. */
 const forbidden = { arguments: { 'x-queue-master-locator': 'min-masters' } };
+
+itOn({ from: '4.3', because: 'earlier ones take it' })(
+  'a queue argument that the server no longer takes is refused at the start, in one line',
+  async () => {
+    const queue = unique('arguments');
+    const queueOptions = { arguments: { 'x-queue-version': 1 } };
+    const Handler = handlerOf({ queue, queueOptions }, () => undefined);
+    await expect(startApp({ providers: [Handler] })).rejects.toThrow(
+      /^.*Handler\.handle: queue "arguments.*": the broker refuses it: .*invalid arg 'x-queue-version'.*$/m,
+    );
+  },
+);
 
 describeOn({ from: '4.3', because: 'earlier ones permit the feature' })(
   'a queue for which the server ends the connection',
