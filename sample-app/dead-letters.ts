@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Delivery, SettleHeaders, Subscribe } from 'nestjs-settle';
-import { firstValueFrom, ReplaySubject, take, timeout, toArray } from 'rxjs';
+import { filter, firstValueFrom, ReplaySubject, take, timeout, toArray } from 'rxjs';
 import { Screen } from './screen';
 
 type Headers = Readonly<Record<string, unknown>>;
@@ -32,11 +32,16 @@ export class DeadLetters {
   }
 
   /**
-   * Resolves once so many dead letters have been shown.
+   * Resolves once the dead letters of these messages have been shown.
    * @throws TimeoutError where they do not come in time.
    */
-  async show(count: number): Promise<void> {
-    const all = this.#collected.pipe(take(count), toArray(), timeout(DEADLINE));
+  async show(messageIds: ReadonlySet<string>): Promise<void> {
+    const all = this.#collected.pipe(
+      filter(({ messageId = '' }) => messageIds.has(messageId)),
+      take(messageIds.size),
+      toArray(),
+      timeout(DEADLINE),
+    );
     const letters = await firstValueFrom(all);
     letters.sort((one, other) => one.queue.localeCompare(other.queue));
     for (const letter of letters) this.#show(letter);

@@ -16,7 +16,7 @@ const DEADLINE = 30_000;
 @Injectable()
 export class Showcase {
   readonly #settlements = new ReplaySubject<Settlement>(20);
-  #deadLettered = 0;
+  readonly #deadLettered = new Set<string>();
 
   constructor(
     settlements: ShopSettlements,
@@ -60,7 +60,7 @@ export class Showcase {
       }),
     );
     const settlements = await firstValueFrom(last, { defaultValue: [] });
-    if (settlements.some(isDeadLettered)) this.#deadLettered += 1;
+    if (settlements.some(isDeadLettered)) this.#deadLettered.add(id);
     return settlements.length > 0;
   }
 }

@@ -18,7 +18,7 @@ export function versionRemarks(
   subscription: Subscription,
   version: ServerVersion,
 ): readonly VersionRemark[] {
-  if (subscription.queueType !== 'quorum') return [];
+  if (subscription.queueType !== 'quorum' || subscription.noAck) return [];
   const remarks = [
     ownLimit(subscription, version),
     unseenLimit(subscription, version),
@@ -28,9 +28,10 @@ export function versionRemarks(
 }
 
 function ownLimit(
-  { retry, queueOptions }: Subscription,
+  { retry, declare, queueOptions }: Subscription,
   version: ServerVersion,
 ): VersionRemark | undefined {
+  if (!declare.queue) return undefined;
   const limit: unknown = queueOptions.arguments?.['x-delivery-limit'];
   if (typeof limit !== 'number') return undefined;
   if (limit < 0) {

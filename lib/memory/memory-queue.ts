@@ -195,8 +195,9 @@ export class MemoryQueue {
     this.#dispatching = true;
     this.surroundings.clock.nextTurn(() => {
       this.#dispatching = false;
-      while (this.#handOut()) {}
-      this.#watchHead();
+      // No more than is here now: what comes back meanwhile has its turn later.
+      for (let left = this.#ready.length; left > 0 && this.#handOut(); left -= 1) {}
+      this.#moved();
     });
   }
 

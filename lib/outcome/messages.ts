@@ -117,7 +117,7 @@ export const messages = {
   copyFailed: (delivery: MessageFacts, queue: string): string =>
     `${messageText(delivery)}: the copy to "${queue}" was not confirmed; the original is released and the intake pauses`,
   endlessRetry:
-    'retry() without a declaration: the message goes back to the queue, and nothing ends the loop but the delivery limit of a quorum queue, which is 20 from RabbitMQ 4.0 on and deletes it. Declare retry: { attempts }. Said once',
+    'retry() without a declaration: the message goes back to the queue, and nothing ends the loop but the delivery limit of a quorum queue, 20 from RabbitMQ 4.0 on, at which the broker moves or deletes the message. Declare retry: { attempts }. Said once',
   unusableDelay: (source: 'outcome' | 'backoff', value: unknown): string =>
     `${source === 'outcome' ? 'retryAfter()' : 'retry.backoff'}: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}. The ${source === 'outcome' ? 'backoff' : 'default backoff'} takes its place`,
   noDelayOnServerNamedQueue:

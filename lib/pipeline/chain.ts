@@ -9,7 +9,7 @@ import type { IsPanic } from './classification';
 import { decodeStage } from './decode';
 import { contained, failureToOutcome } from './failure';
 import { compose, type Handling, type Interceptor } from './interceptor';
-import { timeoutStage } from './timeout';
+import { timeoutStage, unlessTimedOut } from './timeout';
 
 /** What a subscription's chain is made of. */
 export interface ChainParts {
@@ -39,9 +39,10 @@ export function chainOf(parts: ChainParts): Handling<DeliveryRecord> {
     warned = true;
     log.warn('returned', messages.unexpectedResult(value));
   };
-  const call = callStage(parts.call, unexpected, toOutcome);
+  const failed = timeout === undefined ? toOutcome : unlessTimedOut(toOutcome);
+  const call = callStage(parts.call, unexpected, failed);
   const deserializer = subscription.deserializer ?? parts.deserializer;
-  const decode = decodeStage({ deserializer, allowNonJsonMessages }, toOutcome, call);
+  const decode = decodeStage({ deserializer, allowNonJsonMessages }, failed, call);
   const stages = timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode);
   if (parts.interceptors.length === 0) return stages;
   return contained(compose(parts.interceptors, stages), toOutcome);

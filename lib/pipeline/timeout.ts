@@ -2,11 +2,21 @@ import type { Clock } from '../clock';
 import type { DeliveryRecord } from '../delivery/delivery';
 import { HandlerTimeoutError } from '../outcome/errors';
 import { messages } from '../outcome/messages';
-import type { Outcome } from '../outcome/outcome';
+import { DONE, type Outcome } from '../outcome/outcome';
+import { isThenable } from '../outcome/thenable';
 import { Deadlines } from './deadlines';
 import { Failed } from './failed';
 import type { FailureToOutcome } from './failure';
 import type { Handling } from './interceptor';
+
+/**
+ * What is asked for the failures of the stages inside of a timeout: nothing once the delivery has timed
+ * out, since its outcome is known.
+ */
+export function unlessTimedOut(toOutcome: FailureToOutcome): FailureToOutcome {
+  return (failed, delivery) =>
+    delivery.abortReason instanceof HandlerTimeoutError ? DONE : toOutcome(failed, delivery);
+}
 
 /**
  * The stage that ends a delivery after `timeout` ms, decoding included: the signal aborts, the outcome is
@@ -22,7 +32,7 @@ export function timeoutStage(
   return (delivery) => {
     const since = clock.monotonic();
     const running = inner(delivery);
-    if (!(running instanceof Promise)) return running;
+    if (!isThenable(running)) return running;
     return new Promise<Outcome>((resolve, reject) => {
       const deadline = deadlines.set(since, () => {
         const { handler } = delivery.subscription;

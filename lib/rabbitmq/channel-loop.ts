@@ -13,7 +13,7 @@ import { ConsumerChannel } from './consumer-channel';
 import type { CopySender } from './copy-sender';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
 import { RabbitDelivery, type SendCopy } from './rabbit-delivery';
-import { endedTheConnection, isRefusal } from './refusal';
+import { forbidsAFeature, isRefusal } from './refusal';
 import { declareTopology, onScratchChannel } from './topology';
 import type { RawConnection } from './types';
 
@@ -33,7 +33,7 @@ export interface LoopParts {
   readonly log: SubscriptionLog;
   readonly clock: Clock;
   /** Resolves with the refusal where the server ends connections that declare this subscription. */
-  tryAlone(): Promise<Error | undefined>;
+  tryAlone(signal: AbortSignal): Promise<Error | undefined>;
 }
 
 /**
@@ -51,6 +51,8 @@ export class ChannelLoop implements BrokerConsumer {
   /** Whether the server tells how often it has handed a message out, attempts or not. */
   #tellsAcquired = false;
   #version: ServerVersion | undefined;
+  /** Why the loop has ended for good, where it has. */
+  #forbidden: Error | undefined;
   #change: Promise<Error | undefined> = Promise.resolve(undefined);
   readonly #intake: Intake;
   #firstAttempt: () => void = () => {};
@@ -81,6 +83,7 @@ export class ChannelLoop implements BrokerConsumer {
 
   resume(): void {
     this.#intake.resume();
+    if (this.#forbidden !== undefined) this.parts.listener.refused(this.#forbidden);
   }
 
   backOff(): Promise<void> {
@@ -134,11 +137,12 @@ export class ChannelLoop implements BrokerConsumer {
       return this.#failed(raw, error as Error);
     }
     this.#firstAttempt();
-    const reason = await this.#reasonOf(raw, channel);
+    const ended = this.parts.connection.reasonOf(raw, await channel.ended);
     if (this.#closing.signal.aborted) return true;
-    log.error('channel', messages.channelLost(this.#queue, reason));
-    listener.channelLost(reason);
-    listener.reconnecting(reason);
+    const reason = this.#diagnosed(raw, channel, ended);
+    listener.channelLost(ended);
+    log.error('channel', messages.channelLost(this.#queue, await reason));
+    listener.reconnecting(await reason);
     return false;
   }
 
@@ -151,16 +155,16 @@ export class ChannelLoop implements BrokerConsumer {
       log[level]('version', text);
   }
 
-  async #reasonOf(raw: RawConnection, channel: ConsumerChannel): Promise<Error> {
-    const { subscription, listener, connection, clock } = this.parts;
-    const reason = connection.reasonOf(raw, await channel.ended);
+  async #diagnosed(raw: RawConnection, channel: ConsumerChannel, reason: Error): Promise<Error> {
+    const { subscription, listener, clock } = this.parts;
     const { oldest } = channel;
-    if (!(oldest instanceof RabbitDelivery)) return reason;
+    const ageMs = oldest instanceof RabbitDelivery ? listener.ageOf(oldest) : 0;
+    if (!(oldest instanceof RabbitDelivery) || ageMs === 0) return reason;
     const { messageId } = oldest.message.properties;
     return diagnosed(subscription, {
       reason,
       version: serverVersionOf(raw),
-      oldest: { messageId, ageMs: listener.ageOf(oldest) },
+      oldest: { messageId, ageMs },
       queueExists: async () => {
         let isThere = false;
         const found = onScratchChannel(raw, (scratch) => scratch.checkQueue(this.#queue));
@@ -175,8 +179,11 @@ export class ChannelLoop implements BrokerConsumer {
 
   async #failed(raw: RawConnection, failure: Error): Promise<boolean> {
     const { listener, log, connection } = this.parts;
-    const isSuspect = endedTheConnection(connection.reasonOf(raw, failure));
-    const forbidden = isSuspect ? await this.parts.tryAlone() : undefined;
+    const { signal } = this.#closing;
+    const isSuspect = forbidsAFeature(connection.reasonOf(raw, failure));
+    const forbidden = isSuspect ? await this.parts.tryAlone(signal) : undefined;
+    if (signal.aborted) return true;
+    this.#forbidden = forbidden;
     const error = forbidden ?? failure;
     const isRefused = forbidden !== undefined || isRefusal(failure);
     log.error('consume', messages.cannotConsume(this.parts.subscription.queue, error, isRefused));
@@ -208,7 +215,8 @@ export class ChannelLoop implements BrokerConsumer {
     if (channel.isConsuming) return;
     const { subscription, prefetch, listener } = this.parts;
     const options = { ...subscription.queueOptions.consumerOptions, noAck: subscription.noAck };
-    await channel.consume({ queue: this.#queue, prefetch, options });
+    const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
+    await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
     this.#failures = 0;
     listener.consuming();
   }

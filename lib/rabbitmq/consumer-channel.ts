@@ -14,6 +14,8 @@ export interface ConsumeTerms {
   readonly queue: string;
   readonly prefetch: number;
   readonly options: Parameters<RawChannel['consume']>[2];
+  /** Whether the server may hold acknowledgements back from the queue. */
+  readonly isDrained: boolean;
 }
 
 const DRAINING_TURNS = 4;
@@ -35,7 +37,7 @@ export class ConsumerChannel {
   readonly #acker: Acker;
   readonly #lost = new AbortController();
   #consumerTag: string | undefined;
-  #queue: string | undefined;
+  #drainedQueue: string | undefined;
   #open = true;
   #end: (reason: Error) => void = () => {};
 
@@ -84,9 +86,9 @@ export class ConsumerChannel {
   }
 
   /** Consumes; rejects with what the broker answers where it refuses. */
-  async consume({ queue, prefetch, options }: ConsumeTerms): Promise<void> {
+  async consume({ queue, prefetch, options, isDrained }: ConsumeTerms): Promise<void> {
     await this.raw.prefetch(prefetch);
-    this.#queue = queue;
+    if (isDrained) this.#drainedQueue = queue;
     const { consumerTag } = await this.raw.consume(
       queue,
       (message) => {
@@ -143,7 +145,7 @@ export class ConsumerChannel {
   // the channel closes is lost, and comes again (seen on 3.10, 4.0 and 4.3, up to hundreds). Each question
   // about the queue gives it a turn; two were enough for thousands.
   async #drain(): Promise<void> {
-    const queue = this.#queue;
+    const queue = this.#drainedQueue;
     try {
       for (let turn = 0; turn < DRAINING_TURNS && queue !== undefined; turn += 1) {
         if (turn > 0) await pause(this.clock, DRAINING_PAUSE);

@@ -57,9 +57,9 @@ export class CopyChannel {
         },
       };
       this.#pending.set(number, pending);
-      const table = encodableHeaders(headers);
-      table[SettleHeaders.copy] = number;
       try {
+        const table = encodableHeaders(headers);
+        table[SettleHeaders.copy] = number;
         this.raw.publish(
           '',
           queue,

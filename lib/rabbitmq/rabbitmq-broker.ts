@@ -44,7 +44,7 @@ export class RabbitBroker implements Broker {
       copies,
       log,
       clock,
-      tryAlone: () => tryAlone(connection, subscription, log, clock),
+      tryAlone: (signal) => tryAlone(connection, subscription, log, { clock, signal }),
     });
   }
 

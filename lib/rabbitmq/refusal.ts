@@ -15,11 +15,11 @@ export function isInequivalent(error: unknown): boolean {
 }
 
 /**
- * Whether the server has ended the whole connection over one request: what it has an internal error
- * about, which a feature is that it no longer permits.
+ * Whether the server has ended the whole connection over a feature that it no longer permits. An internal
+ * error, which has the same code, may pass.
  */
-export function endedTheConnection(error: unknown): boolean {
-  return replyCodeOf(error) === 541;
+export function forbidsAFeature(error: unknown): boolean {
+  return replyCodeOf(error) === 541 && /Feature `[^`]+` is deprecated/.test(String(error));
 }
 
 /**

@@ -4,7 +4,7 @@ import { messages } from '../outcome/messages';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
 import { CopyConnection } from './copy-connection';
-import { endedTheConnection } from './refusal';
+import { forbidsAFeature } from './refusal';
 import { declareTopology } from './topology';
 
 const OPENING_LIMIT = 10_000;
@@ -15,15 +15,17 @@ const CLOSING_LIMIT = 1_000;
  * Declares a subscription on a connection of its own, to learn whether it is this declaration for which
  * the server ends connections: it does so over what it no longer permits, and says only which feature
  * that is. Resolves with the refusal; `undefined` where the server takes the declaration, refuses it in
- * another way, or can't be reached.
+ * another way, can't be reached, or `signal` aborts.
  */
 export async function tryAlone(
   application: AmqpConnection,
   subscription: Subscription,
   log: SubscriptionLog,
-  clock: Clock,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<Error | undefined> {
   const own = new CopyConnection(application, clock);
+  const end = (): void => void own.close(CLOSING_LIMIT);
+  signal.addEventListener('abort', end, { once: true });
   try {
     const raw = await own.raw(OPENING_LIMIT);
     if (raw === undefined) return undefined;
@@ -39,9 +41,10 @@ export async function tryAlone(
       reason = error;
     });
     await within(clock, CLOSING_LIMIT, told);
-    if (!endedTheConnection(reason)) return undefined;
+    if (!forbidsAFeature(reason)) return undefined;
     return new Error(messages.endsConnections(reason), { cause: reason });
   } finally {
+    signal.removeEventListener('abort', end);
     await own.close(CLOSING_LIMIT);
   }
 }

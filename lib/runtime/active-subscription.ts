@@ -39,6 +39,7 @@ export class ActiveSubscription implements ConsumerListener {
   #since: Date;
   #lastError: Error | undefined;
   #abandoned = 0;
+  #hasConsumed = false;
   #paused = false;
   #stopping = false;
   #consumer: BrokerConsumer | undefined;
@@ -63,6 +64,11 @@ export class ActiveSubscription implements ConsumerListener {
   /** Resolves when the subscription has consumed once; rejects where it is refused before. */
   get consumed(): Promise<void> {
     return this.#consumed;
+  }
+
+  /** Whether it has consumed once, or is not to consume here. */
+  get hasConsumed(): boolean {
+    return this.#hasConsumed;
   }
 
   get consumer(): BrokerConsumer | undefined {
@@ -95,7 +101,7 @@ export class ActiveSubscription implements ConsumerListener {
   /** Marks a subscription that is not to consume here. */
   skip(): void {
     this.#enter('skipped');
-    this.#settleConsumed?.resolve();
+    this.#consumedOnce();
   }
 
   /** Counts what was abandoned; called with every settlement. */
@@ -133,6 +139,8 @@ export class ActiveSubscription implements ConsumerListener {
   }
 
   delivered(delivery: BrokerDelivery): void {
+    // The first may come in one piece with the answer that says that it consumes.
+    if (!this.#hasConsumed) this.#consumedOnce();
     this.receiver.delivered(delivery);
   }
 
@@ -147,7 +155,7 @@ export class ActiveSubscription implements ConsumerListener {
 
   consuming(): void {
     this.#enter('consuming');
-    this.#settleConsumed?.resolve();
+    this.#consumedOnce();
   }
 
   reconnecting(reason: Error): void {
@@ -159,6 +167,11 @@ export class ActiveSubscription implements ConsumerListener {
     this.#lastError = reason;
     this.#enter('refused');
     this.#settleConsumed?.reject(reason);
+  }
+
+  #consumedOnce(): void {
+    this.#hasConsumed = true;
+    this.#settleConsumed?.resolve();
   }
 
   #enter(state: SubscriptionState): void {

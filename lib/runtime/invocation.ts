@@ -1,6 +1,7 @@
 import { isObservable, tap } from 'rxjs';
 import type { DeliveryRecord } from '../delivery/delivery';
 import { isOutcome } from '../outcome/outcome';
+import { isThenable } from '../outcome/thenable';
 import { isNack } from '../pipeline/call';
 import { Failed } from '../pipeline/failed';
 import { type Enhancers, enhancerNameFor } from './enhancers';
@@ -34,9 +35,7 @@ export function runBody(invocation: Invocation, body: () => unknown): unknown {
     return threw(error);
   }
   if (isObservable(result)) return noted(result, invocation);
-  if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') {
-    return returned(result);
-  }
+  if (!isThenable(result)) return returned(result);
   return Promise.resolve(result).then(
     (value) => (isObservable(value) ? noted(value, invocation) : returned(value)),
     threw,

@@ -4,6 +4,7 @@ import { attemptOf } from '../delivery/attempt';
 import { DeliveryRecord } from '../delivery/delivery';
 import { messages } from '../outcome/messages';
 import { retry } from '../outcome/outcome';
+import { isThenable } from '../outcome/thenable';
 import type { Handling } from '../pipeline/interceptor';
 import { decide } from '../settlement/decide';
 import type { Run } from '../settlement/run';
@@ -117,7 +118,7 @@ export class Receiver {
     }
     try {
       const outcome = chain(delivery);
-      if (!(outcome instanceof Promise)) return this.#settle(run, outcome);
+      if (!isThenable(outcome)) return this.#settle(run, outcome);
       outcome.then(
         (later) => this.#settle(run, later),
         (error: unknown) => this.#unforeseen(run, error),

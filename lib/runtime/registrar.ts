@@ -91,7 +91,7 @@ export class Registrar
 
   #stop(): Promise<void> {
     this.#watch?.cancel();
-    this.registry.failed(new StoppingError(messages.stopping));
+    this.registry.stopped(new StoppingError(messages.stopping));
     return this.stopping.stop();
   }
 

@@ -85,6 +85,13 @@ export class SubscriptionRegistry {
     this.#settleStarted?.reject(reason);
   }
 
+  /** Settles `started` where the service stops before it was settled. For the module itself. */
+  stopped(reason: Error): void {
+    const isStarted = this.#active.length > 0 && this.#active.every((one) => one.hasConsumed);
+    if (isStarted) this.#settleStarted?.resolve();
+    else this.failed(reason);
+  }
+
   #find(type: HandlerClass, method: string, name: string | undefined): ActiveSubscription {
     const found = this.#active.filter(
       (one) =>

@@ -25,6 +25,11 @@ describe('a delivery limit of the subscription', () => {
     ]);
   });
 
+  it('is not looked at where the queue is not declared here', () => {
+    const options = { ...limited(2), retry: { attempts: 4 }, declare: { queue: false } };
+    expect(said(options, NEW)).toEqual([expect.stringMatching(/can't be seen/)]);
+  });
+
   it('that its attempts do not reach is not', () => {
     expect(said({ ...limited(3), retry: { attempts: 4 } }, NEW)).toEqual([]);
     expect(said(limited(3), NEW)).toEqual([]);
@@ -90,6 +95,7 @@ describe('a policy of retry without a declaration', () => {
     ['moved by the broker', { onError: 'retry', deadLetter: { queue: 'd', by: 'broker' } }],
     ['without a limit', { onError: 'retry', ...limited(-1) }],
     ['by copies', { onError: 'retryAfter' }],
+    ['without acknowledgements', { onError: 'retry', noAck: true }],
     ['on a classic queue', { onError: 'retry', queueType: 'classic' }],
   ])('does not %s', (_which, options) => {
     expect(said(options, NEW)).toEqual([]);

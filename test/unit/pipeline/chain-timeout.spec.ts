@@ -76,6 +76,20 @@ describe('the timeout in the chain', () => {
     expect(call).not.toHaveBeenCalled();
   });
 
+  it('asks nobody what a handler means that fails afterwards', async () => {
+    const isPanic = vi.fn(() => undefined);
+    const { run, clock } = setUp((wait) => ({
+      isPanic,
+      call: () => wait(3_000).then(() => Promise.reject(new TypeError('late'))),
+    }));
+    const running = run();
+    await clock.pass(2_000);
+    expect(failureOf(await running)?.cause).toBe('timeout');
+    isPanic.mockClear();
+    await clock.pass(2_000);
+    expect(isPanic).not.toHaveBeenCalled();
+  });
+
   it('does not cover the application’s interceptors', async () => {
     const { run, clock } = setUp((wait) => ({
       interceptors: [

@@ -7,7 +7,7 @@ import { FakeClock } from '../../support/fake-clock';
 import { aMessage } from '../fixtures';
 import { type FakeChannel, FakeConnection } from './fakes';
 
-const TERMS = { queue: 'billing', prefetch: 5, options: { noAck: false } };
+const TERMS = { queue: 'billing', prefetch: 5, options: { noAck: false }, isDrained: false };
 
 let clock: FakeClock;
 let raw: FakeChannel;
@@ -123,6 +123,20 @@ describe('the end of a channel', () => {
     expect(written).toEqual([true, false]);
     expect(channel.isConsuming).toBe(false);
   });
+
+  it.each([true, false])(
+    'asks about its queue before it closes, where that is to be drained: %s',
+    async (isDrained) => {
+      await channel.consume({ ...TERMS, isDrained });
+      raw.sent.length = 0;
+      const closing = channel.close(1_000);
+      await clock.pass(100);
+      await closing;
+      const asked = raw.sent.filter(([method]) => method === 'checkQueue');
+      expect(asked).toHaveLength(isDrained ? 4 : 0);
+      expect(raw.sent.at(-1)).toEqual(['close']);
+    },
+  );
 
   it('hands nothing over any more', async () => {
     await channel.consume(TERMS);

@@ -139,3 +139,11 @@ it('a copy that can not be written takes the channel with it: later confirms wou
   expect(await endsOf(earlier, unwritten, later)).toEqual(['unknown', 'unencodable', 'unknown']);
   expect(raw.isOpen).toBe(false);
 });
+
+it('a copy whose headers have no end is unencodable, and never rejects', async () => {
+  const endless: Record<string, unknown> = {};
+  endless['itself'] = endless;
+  await expect(channel.publish('billing', { ...COPY, headers: endless })).resolves.toBe(
+    'unencodable',
+  );
+});

@@ -40,6 +40,11 @@ export class FakeChannel extends EventEmitter {
     return { queue };
   }
 
+  async checkQueue(queue: string): Promise<object> {
+    await this.#call('checkQueue', queue);
+    return { queue };
+  }
+
   async consume(queue: string, consumer: Consumer, options: object): Promise<object> {
     this.consumer = consumer;
     await this.#call('consume', queue, options);
