@@ -31,10 +31,12 @@ export async function onScratchChannel<T>(
   channel.on('error', (error: Error) => {
     failure = error; // The rejection of the call that caused it says the same.
   });
+  const ended = new Promise<void>((resolve) => channel.once('close', () => resolve()));
   try {
     return await work(channel);
   } finally {
-    if (failure === undefined) await channel.close().catch(() => undefined);
+    // A connection that breaks meanwhile ends the channel without an answer to the close.
+    if (failure === undefined) await Promise.race([channel.close().catch(() => undefined), ended]);
     else await pause(systemClock, REOPENING_PAUSE);
   }
 }
