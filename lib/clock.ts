@@ -104,6 +104,21 @@ export function within(
   });
 }
 
+/** What `work` resolves with within `ms`; `undefined` where it takes longer, rejects, or `signal` aborts. */
+export async function resultWithin<T>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
+  let result: T | undefined;
+  const noted = work.then((value) => {
+    result = value;
+  });
+  await within(clock, ms, noted, signal);
+  return result;
+}
+
 /** Tells at each call how much of `ms` is left, 0 at the least. */
 export function countdown(clock: Clock, ms: number): () => number {
   const end = clock.monotonic() + ms;

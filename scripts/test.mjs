@@ -5,16 +5,17 @@
  * server run on the usual one, or on one of each of these releases, side by side: they wait more than they compute.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { prepareReleases } from '../test/support/server/find-server.mjs';
 import { takeReleases } from '../test/support/server/releases.mjs';
+import { countRun } from '../test/support/server/test-report.mjs';
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 /** @typedef {import('../test/support/server/releases.mjs').Release} Release */
-/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {ReturnType<typeof countRun>} Counts */
 
 const folder = mkdtempSync(join(tmpdir(), 'nestjs-settle-test-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -76,26 +77,7 @@ async function runProject(project, further, release) {
   }
   const code = await ended(vitest);
   running.delete(vitest);
-  const result = resultIn(file);
-  const failed = result?.numFailedTests ?? 0;
-  return {
-    passed: result?.numPassedTests ?? 0,
-    // A file that does not load, or an error outside of any test, fails a run without a failed test.
-    failed: code === 0 ? failed : Math.max(1, failed),
-    skipped: (result?.numPendingTests ?? 0) + (result?.numTodoTests ?? 0),
-  };
-}
-
-/**
- * @param {string} file
- * @returns {Record<'numPassedTests' | 'numFailedTests' | 'numPendingTests' | 'numTodoTests', number> | undefined}
- */
-function resultIn(file) {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return undefined; // The run has ended before it could write.
-  }
+  return countRun(code, file);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { messages } from '../outcome/messages';
 import { policyName } from '../outcome/policy';
+import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
 import { DEFAULT_DELIVERY_LIMIT, isAtLeast, type ServerVersion } from './queue-declarations';
 
@@ -25,6 +26,15 @@ export function versionRemarks(
     endlessRetry(subscription, version),
   ];
   return remarks.filter((remark) => remark !== undefined);
+}
+
+/** Says what is to be said of it, a line each. */
+export function sayVersionRemarks(
+  subscription: Subscription,
+  version: ServerVersion,
+  log: SubscriptionLog,
+): void {
+  for (const { level, text } of versionRemarks(subscription, version)) log[level]('version', text);
 }
 
 function ownLimit(

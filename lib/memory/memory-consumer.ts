@@ -10,8 +10,8 @@ import type {
   Written,
 } from '../broker/port';
 import { isAtLeast, waitingDeclarationOf } from '../broker/queue-declarations';
-import { versionRemarks } from '../broker/version-checks';
-import { type Clock, pause, within } from '../clock';
+import { sayVersionRemarks } from '../broker/version-checks';
+import { type Clock, pause, resultWithin } from '../clock';
 import { acquiredOf, hasBrokerCount } from '../delivery/attempt';
 import type { Copy } from '../delivery/copy';
 import { SettleHeaders } from '../delivery/headers';
@@ -79,9 +79,7 @@ export class MemoryConsumer implements BrokerConsumer {
     if (this.#running || this.#closing.signal.aborted) return;
     this.#running = true;
     const { subscription, client, log } = this.parts;
-    for (const { level, text } of versionRemarks(subscription, client.server.version)) {
-      log[level]('version', text);
-    }
+    sayVersionRemarks(subscription, client.server.version, log);
     this.#open();
   }
 
@@ -182,12 +180,8 @@ export class MemoryConsumer implements BrokerConsumer {
       this.#ensureTarget(target, queue, again);
       this.#copies += 1;
       const headers = { ...copy.headers, [SettleHeaders.copy]: this.#copies };
-      let confirm = 'unknown';
-      const published = client.server.confirm(queue, { ...copy, headers }).then((ended) => {
-        confirm = ended;
-      });
-      await within(clock, limitMs, published, lost);
-      return confirm;
+      const published = client.server.confirm(queue, { ...copy, headers });
+      return (await resultWithin(clock, limitMs, published, lost)) ?? 'unknown';
     });
     if (result === 'confirmed') this.#intake.copied();
     if (result === 'failed') log.error('copy', messages.copyGivenUp(queue, last), last);

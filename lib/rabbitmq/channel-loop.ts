@@ -1,8 +1,8 @@
 import { Intake } from '../broker/intake';
 import type { BrokerConsumer, ConsumerListener } from '../broker/port';
 import { isAtLeast, type ServerVersion } from '../broker/queue-declarations';
-import { versionRemarks } from '../broker/version-checks';
-import { type Clock, countdown, pause, within } from '../clock';
+import { sayVersionRemarks } from '../broker/version-checks';
+import { type Clock, countdown, pause, resultWithin, within } from '../clock';
 import { hasBrokerCount } from '../delivery/attempt';
 import type { IncomingMessage } from '../delivery/message';
 import { messages } from '../outcome/messages';
@@ -150,9 +150,7 @@ export class ChannelLoop implements BrokerConsumer {
     this.#tellsAcquired = isAtLeast(version, [4, 3]);
     if (this.#version?.join() === version.join()) return;
     this.#version = version;
-    const { subscription, log } = this.parts;
-    for (const { level, text } of versionRemarks(subscription, version))
-      log[level]('version', text);
+    sayVersionRemarks(this.parts.subscription, version, this.parts.log);
   }
 
   async #diagnosed(raw: RawConnection, channel: ConsumerChannel, reason: Error): Promise<Error> {
@@ -166,13 +164,8 @@ export class ChannelLoop implements BrokerConsumer {
       version: serverVersionOf(raw),
       oldest: { messageId, ageMs },
       queueExists: async () => {
-        let isThere = false;
-        const found = onScratchChannel(raw, (scratch) => scratch.checkQueue(this.#queue));
-        const looked = found.then(() => {
-          isThere = true;
-        });
-        await within(clock, CLOSE_LIMIT, looked);
-        return isThere;
+        const asked = onScratchChannel(raw, (scratch) => scratch.checkQueue(this.#queue));
+        return (await resultWithin(clock, CLOSE_LIMIT, asked)) !== undefined;
       },
     });
   }

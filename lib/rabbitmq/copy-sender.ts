@@ -1,7 +1,7 @@
 import { copyQueueOf, tryToSend } from '../broker/copy-tries';
 import type { CopyResult, CopyTarget } from '../broker/port';
 import { waitingDeclarationOf } from '../broker/queue-declarations';
-import { type Clock, countdown, pause, within } from '../clock';
+import { type Clock, countdown, pause, resultWithin } from '../clock';
 import type { Copy } from '../delivery/copy';
 import { gridDelay } from '../delivery/waiting-queue';
 import { messages } from '../outcome/messages';
@@ -70,13 +70,9 @@ export class CopySender {
     await this.#ensureTarget(target, original, left, again);
     const channel = await this.connection.channel(left());
     if (channel === undefined) throw this.connection.lastError ?? new Error(messages.noConnection);
-    let result: PublishResult = 'unknown';
     const queue = copyQueueOf(this.subscription, original.queue, target);
-    const published = channel.publish(queue, copy).then((ended) => {
-      result = ended;
-    });
-    await within(this.clock, left(), published, original.lost);
-    return result;
+    const published = channel.publish(queue, copy);
+    return (await resultWithin(this.clock, left(), published, original.lost)) ?? 'unknown';
   }
 
   // The application's own headers are what amqplib could not write; ours it can.

@@ -1,5 +1,5 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
-import { type Clock, within } from '../clock';
+import { type Clock, resultWithin } from '../clock';
 import { messages } from '../outcome/messages';
 import type { SubscriptionLog } from '../subscription/log';
 import type { Subscription } from '../subscription/subscription';
@@ -30,17 +30,10 @@ export async function tryAlone(
     const raw = await own.raw(OPENING_LIMIT);
     if (raw === undefined) return undefined;
     const ended = new Promise<Error | undefined>((resolve) => raw.once('close', resolve));
-    let isTaken = false;
-    const declared = declareTopology(raw, subscription, log).then(() => {
-      isTaken = true;
-    });
-    await within(clock, DECLARING_LIMIT, declared);
-    if (isTaken) return undefined;
-    let reason: Error | undefined;
-    const told = ended.then((error) => {
-      reason = error;
-    });
-    await within(clock, CLOSING_LIMIT, told);
+    const declaring = declareTopology(raw, subscription, log);
+    const queue = await resultWithin(clock, DECLARING_LIMIT, declaring);
+    if (queue !== undefined) return undefined;
+    const reason = await resultWithin(clock, CLOSING_LIMIT, ended);
     if (!forbidsAFeature(reason)) return undefined;
     return new Error(messages.endsConnections(reason), { cause: reason });
   } finally {

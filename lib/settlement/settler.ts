@@ -171,6 +171,7 @@ export class Settler {
     if (!isTold) return surroundings.finished(run);
     const settlement = this.#settlementOf(run, outcome, decision, result);
     surroundings.settled(settlement);
+    if (work.length === 0) return surroundings.finished(run);
     this.#runWork(work, settlement, 0, () => surroundings.finished(run));
   }
 

@@ -36,10 +36,10 @@ export interface RetryOptions {
    */
   readonly by?: By;
   /**
-   * How often a message may be handed out in a row without a copy, what costs no attempt included: released
-   * deliveries, and acknowledgements that took too long. Above it a message is taken for poison, as at the cap. From `attempts`
-   * on; default 1 000, or 10 times the attempts where that is more. Quorum queues from RabbitMQ 4.3 on tell it
-   * (`x-acquired-count`); elsewhere it has no effect.
+   * How often a message may be handed out in a row without a copy, what costs no attempt included:
+   * released deliveries, and acknowledgements that took too long. Above it a message is taken for
+   * poison, as at the cap. From `attempts` on; default 1 000, or 10 times the attempts where that is
+   * more. Quorum queues from RabbitMQ 4.3 on tell it (`x-acquired-count`); elsewhere it has no effect.
    */
   readonly acquisitions?: number;
 }

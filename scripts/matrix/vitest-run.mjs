@@ -1,8 +1,8 @@
 // @ts-check
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { countTests } from '../../test/support/server/test-report.mjs';
+import { countRun } from '../../test/support/server/test-report.mjs';
 import { runQuietly } from './run-quietly.mjs';
 
 /**
@@ -30,23 +30,8 @@ export async function runVitest({ root, nodeFolder, parameters, env = {} }) {
       cwd: root,
       env: { ...process.env, ...env, PATH: `${nodeFolder}${delimiter}${process.env['PATH']}` },
     });
-    const counts = countTests(readReport(report)) ?? { passed: 0, failed: 0, skipped: [] };
-    // A file that does not load, or an error outside of any test, fails a run without a failed test.
-    const failed = code === 0 ? counts.failed : Math.max(1, counts.failed);
-    return { passed: counts.passed, failed, skipped: counts.skipped.length, output };
+    return { ...countRun(code, report), output };
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/**
- * @param {string} file
- * @returns {string | undefined}
- */
-function readReport(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
   }
 }

@@ -120,6 +120,13 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
       expect(since.getTime()).toBeLessThanOrEqual(registry.get(Slow, 'handle').since.getTime());
     });
 
+    it('a consumer of a classic queue can not be declared: it has none', async () => {
+      const Handler = handlerOf({ queue: unique('classic'), ...places[0]?.[1] }, () => undefined);
+      await expect(startApp({ providers: [Handler] })).rejects.toThrow(
+        /invalid arg 'x-consumer-timeout' for queue/,
+      );
+    });
+
     it('is not what the line names where the queue was deleted', async () => {
       const queue = unique('deleted');
       let begun = 0;

@@ -1,6 +1,6 @@
 import type { Channel, ConsumeMessage } from 'amqplib';
 import { describe, expect, it } from 'vitest';
-import { openBroker, unique } from '../support/broker';
+import { Broker, openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { serverIs } from '../support/versions';
 
@@ -112,6 +112,54 @@ describe('a classic queue', () => {
     expect(later).toHaveLength(24);
     for (const one of later) expect(one).toEqual({ ...first, redelivered: true });
   });
+});
+
+it('a quorum queue delays what is rejected from 4.3 on, and does not look at the arguments before', async () => {
+  const delays = {
+    'x-delayed-retry-type': 'failed',
+    'x-delayed-retry-min': 300,
+    'x-delayed-retry-max': 300,
+  };
+  const times: number[] = [];
+  await deliveriesOf(
+    { ...quorum, ...delays },
+    (channel, message) => {
+      times.push(performance.now());
+      reject(channel, message);
+    },
+    3,
+  );
+  const [first = 0, second = 0] = times;
+  if (tellsReturnsApart) expect(second - first).toBeGreaterThanOrEqual(298);
+  else expect(second - first).toBeLessThan(250);
+});
+
+it('a message of 17 MiB is taken before 4.0, and ends the channel from there on', async () => {
+  const queue = unique('fact');
+  await broker.declare(queue);
+  const own = await Broker.connect();
+  const published = own.send(queue, Buffer.alloc(17 * 1024 * 1024));
+  if (hasDefaultLimit) {
+    await expect(published).rejects.toThrow();
+    expect(await broker.ready(queue)).toBe(0);
+  } else {
+    await published;
+    expect(await broker.ready(queue)).toBe(1);
+  }
+  await own.close();
+});
+
+it('a feature that is deprecated is permitted before 4.3, and ends the connection from there on', async () => {
+  const own = await Broker.connect();
+  const args = { 'x-queue-master-locator': 'min-masters' };
+  const declared = own.declare(unique('fact'), { arguments: args });
+  if (tellsReturnsApart) {
+    await expect(declared).rejects.toThrow();
+    await expect(own.declare(unique('fact'))).rejects.toThrow();
+  } else {
+    await declared;
+  }
+  await own.close();
 });
 
 describe('the history of dead letters in a message that a client publishes', () => {

@@ -3,14 +3,14 @@
  * `node run-integration.mjs [--rabbitmq=4.0,4.3] [parameters of vitest...]` runs the integration tests on a server of
  * each of these releases in turn, or on the usual server.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { passSignalsOn, runInForeground, wasInterrupted } from './foreground.mjs';
 import { takeReleases } from './releases.mjs';
 import { runOnReleases } from './run-on-releases.mjs';
-import { countTests } from './test-report.mjs';
+import { countTestsIn } from './test-report.mjs';
 
 /** @typedef {import('./rabbit-server.mjs').RabbitServer} RabbitServer */
 /** @typedef {import('./releases.mjs').Release} Release */
@@ -48,20 +48,8 @@ async function runTests(server, release, parameters) {
       RABBITMQ_TEST_SERVER: JSON.stringify(server.describe()),
       ...(release && { RABBITMQ_TEST_VERSION: release }),
     });
-    return { code, counts: countTests(readReport(report)), interrupted: wasInterrupted() };
+    return { code, counts: countTestsIn(report), interrupted: wasInterrupted() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/**
- * @param {string} file
- * @returns {string | undefined}
- */
-function readReport(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
   }
 }
