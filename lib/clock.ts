@@ -63,7 +63,7 @@ export const systemClock: Clock = {
 };
 
 /** Resolves no sooner than after `ms`, or as soon as `signal` aborts. */
-export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const done = (): void => {

@@ -1,26 +1,73 @@
 export { Delivery } from './delivery/delivery.decorator';
 export { SettleHeaders } from './delivery/headers';
-export type { Duration } from './outcome/duration';
+export { SubscriptionRegistry } from './lifecycle/registry';
+export { SettlementEvents } from './lifecycle/settlement-events';
+export {
+  type Backoff,
+  exponential,
+  fixed,
+  type GrowthOptions,
+  type JitterOptions,
+  linear,
+  steps,
+} from './model/backoff';
+export type { DeadLetterReason, Decision } from './model/decision';
+export type { Headers, IncomingMessage } from './model/delivery';
+export { type Duration, parseDuration } from './model/duration';
 export {
   ChannelLostError,
   HandlerTimeoutError,
   Panic,
   SettleStartupError,
-  StoppingError,
-} from './outcome/errors';
-export { ack, drop, isOutcome, type Outcome, retry, retryAfter } from './outcome/outcome';
-export { type ErrorClass, type ErrorRule, type FailurePolicy, on } from './outcome/policy';
-export type { Interceptor } from './pipeline/interceptor';
-export type { SubscriptionStatus } from './runtime/active-subscription';
-export type { FailFastEvent } from './runtime/fail-fast';
-export type { SettleModuleOptions } from './runtime/module-options';
-export { SubscriptionRegistry } from './runtime/registry';
-export { SettlementEvents } from './runtime/settlement-events';
+  ShutdownError,
+} from './model/errors';
+export type { Cause, PolicyName } from './model/failure-mark';
+export type {
+  DeliveryInterceptor,
+  DeliveryInterceptorOption,
+  InjectableDeliveryInterceptor,
+} from './model/interceptor';
+export type {
+  DeadLetterOptions,
+  DeclareOptions,
+  PerformedBy,
+  QueueType,
+  RetryOptions,
+  SharedOptions,
+  SubscribeDefaults,
+  SubscribeOptions,
+} from './model/options';
+export {
+  type AfterWork,
+  ack,
+  drop,
+  isOutcome,
+  type Outcome,
+  type OutcomeKind,
+  retry,
+  retryAfter,
+} from './model/outcome';
+export {
+  type ErrorClass,
+  type ErrorMatch,
+  type ErrorPolicy,
+  type ErrorRule,
+  type FailurePolicy,
+  on,
+} from './model/policy';
+export type { FailFastEvent, IsPanic, SettleModuleOptions } from './model/settle-options';
+export type { RepublishedMessage, Settlement, SettlementStatus } from './model/settlement';
+export type { Binding, SubscriptionMetadata } from './model/subscription-metadata';
+export type { SubscriptionState, SubscriptionStatus } from './model/subscription-status';
 export { SettleModule, type SettleOptionsFactory } from './settle.module';
-export type { Decision } from './settlement/decide';
-export type { Settlement } from './settlement/settlement';
-export { type Backoff, exponential, fixed, linear, steps } from './subscription/backoff';
-export type { SubscribeDefaults, SubscribeOptions } from './subscription/options';
-export { Subscribe } from './subscription/subscribe.decorator';
-export type { Subscription } from './subscription/subscription';
-export { getSubscriptionToken, InjectSubscription } from './subscription/token';
+export {
+  type HandlerDecorator,
+  type HandlerResult,
+  Subscribe,
+} from './subscribe/subscribe.decorator';
+export {
+  getSubscriptionToken,
+  type HandlerClass,
+  InjectSubscription,
+  type MethodName,
+} from './subscribe/token';

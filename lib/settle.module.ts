@@ -8,21 +8,29 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModulesContainer } from '@nestjs/core';
 import { type Clock, systemClock } from './clock';
+import { ActiveSubscriptionFactory } from './lifecycle/active-subscription-factory';
+import { ActiveSubscriptions } from './lifecycle/active-subscriptions';
+import { exitProcess, FailFast } from './lifecycle/fail-fast';
+import { GracefulShutdown } from './lifecycle/graceful-shutdown';
+import { SubscriptionPlanner } from './lifecycle/planner';
+import { SubscriptionRegistrar } from './lifecycle/registrar';
+import { SubscriptionRegistry } from './lifecycle/registry';
+import { SettlementEvents, SettlementStream } from './lifecycle/settlement-events';
+import { StuckDeliveryWatch } from './lifecycle/stuck-delivery-watch';
+import { SubscriptionLogs } from './lifecycle/subscription-logs';
+import type { SettleModuleOptions } from './model/settle-options';
+import { EnhancerFinder } from './nest/enhancers';
+import { SubscriptionExplorer } from './nest/explorer';
+import { HandlerCaller } from './nest/handler-caller';
+import { subscriptionProviders } from './nest/subscription-providers';
+import { CLOCK, CONNECTIONS, EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
 import { GolevelupConnection, isAmqpConnection } from './rabbitmq/golevelup';
-import { EnhancerFinder } from './runtime/enhancers';
-import { Explorer } from './runtime/explorer';
-import { FailFast, leaveProcess } from './runtime/fail-fast';
-import { HandlerCaller } from './runtime/handler-caller';
-import { type SettleModuleOptions, settleTermsOf } from './runtime/module-options';
-import { Planner } from './runtime/planner';
-import { Registrar } from './runtime/registrar';
-import { SubscriptionRegistry } from './runtime/registry';
-import { SettlementEvents } from './runtime/settlement-events';
-import { Stopping } from './runtime/stopping';
-import { subscriptionProviders } from './runtime/subscription-providers';
-import { CLOCK, CONNECTIONS, LEAVE, LOGGER, SETTLE_OPTIONS, TERMS } from './runtime/tokens';
+import { resolveSettleOptions } from './subscribe/resolve-settle-options';
 
-/** What a class gives `forRootAsync({ useClass })`. */
+/**
+ * Implemented by the class that `forRootAsync({ useClass })` takes.
+ * @publicApi
+ */
 export interface SettleOptionsFactory {
   createSettleOptions(): SettleModuleOptions | Promise<SettleModuleOptions>;
 }
@@ -38,8 +46,8 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } =
 
 const providers: readonly Provider[] = [
   {
-    provide: TERMS,
-    useFactory: (options: SettleModuleOptions) => settleTermsOf(options).terms,
+    provide: RESOLVED_OPTIONS,
+    useFactory: (options: SettleModuleOptions) => resolveSettleOptions(options).resolved,
     inject: [MODULE_OPTIONS_TOKEN],
   },
   {
@@ -59,28 +67,39 @@ const providers: readonly Provider[] = [
     inject: [DiscoveryService, CLOCK],
   },
   {
-    provide: LEAVE,
-    useFactory: (clock: Clock) => () => leaveProcess(clock),
+    provide: EXIT,
+    useFactory: (clock: Clock) => () => exitProcess(clock),
     inject: [CLOCK],
   },
+  SettlementStream,
   {
     provide: SettlementEvents,
-    useFactory: (logger: LoggerService) => new SettlementEvents(logger),
-    inject: [LOGGER],
+    useFactory: ({ events }: SettlementStream) => events,
+    inject: [SettlementStream],
   },
-  Explorer,
+  SubscriptionExplorer,
   EnhancerFinder,
   HandlerCaller,
-  Planner,
+  SubscriptionPlanner,
+  SubscriptionLogs,
+  ActiveSubscriptions,
+  ActiveSubscriptionFactory,
   SubscriptionRegistry,
-  Stopping,
+  GracefulShutdown,
   FailFast,
-  Registrar,
+  StuckDeliveryWatch,
+  SubscriptionRegistrar,
 ];
 
 /**
- * Adds `@Subscribe` to an application. Global; once an application, twice is a startup error.
- * `RabbitMQModule` beside it keeps the connections.
+ * Adds `@Subscribe` to an application, beside golevelup's `RabbitMQModule`, which keeps the connections.
+ * Global; more than one in an application is a startup error.
+ * @example
+ * @Module({
+ *   imports: [RabbitMQModule.forRoot({ uri: 'amqp://localhost' }), SettleModule.forRoot()],
+ *   providers: [Billing],
+ * })
+ * export class AppModule {}
  * @publicApi
  */
 @Module({})

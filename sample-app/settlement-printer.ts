@@ -50,18 +50,18 @@ function wordOf(settlement: Settlement): string {
 
 function fateOf({ decision, subscription, settlement }: Settlement): string {
   if (settlement !== 'sent') return settlement;
-  switch (decision.do) {
-    case 'acknowledge':
+  switch (decision.kind) {
+    case 'ack':
       return 'acknowledged';
     case 'reject':
       return 'rejected';
     case 'requeue':
       return 'back to the queue';
-    case 'copyToRetryAddress':
+    case 'republish':
       return decision.delayMs > 0 ? `again after ${decision.delayMs} ms` : 'again at once';
-    case 'copyToDeadLetter':
+    case 'deadLetter':
       return `to ${subscription.deadLetter?.queue}: ${decision.reason}`;
     default:
-      return decision.do;
+      return decision.kind;
   }
 }

@@ -66,7 +66,7 @@ export class Showcase {
 }
 
 function isDeadLettered({ decision }: Settlement): boolean {
-  return decision.do === 'copyToDeadLetter';
+  return decision.kind === 'deadLetter';
 }
 
 /**
@@ -75,7 +75,7 @@ function isDeadLettered({ decision }: Settlement): boolean {
  */
 function isWhole(settlements: readonly Settlement[]): boolean {
   const last = settlements.find(
-    ({ decision: { do: done } }) => done !== 'requeue' && done !== 'copyToRetryAddress',
+    ({ decision: { kind: done } }) => done !== 'requeue' && done !== 'republish',
   );
-  return last?.settlement === 'sent' && settlements.length >= last.attempt;
+  return last?.status === 'sent' && settlements.length >= last.attempt;
 }

@@ -35,7 +35,7 @@ const publicNames = [
   'SettleModule',
   'SettleStartupError',
   'SettlementEvents',
-  'StoppingError',
+  'ShutdownError',
   'Subscribe',
   'SubscriptionRegistry',
   'ack',

@@ -1,5 +1,5 @@
-import { type Headers, headerOf, SettleHeaders } from './headers';
-import type { IncomingMessage } from './message';
+import type { Headers, IncomingMessage } from '../model/delivery';
+import { headerOf, SettleHeaders } from './headers';
 import { isWaitingQueue } from './waiting-queue';
 
 /**
@@ -8,7 +8,7 @@ import { isWaitingQueue } from './waiting-queue';
  * has dead-lettered it, then last from one of our waiting queues. What a handler forwards with all its
  * headers, or what somebody puts back after the broker has dead-lettered it, is none.
  */
-export function isOwnCopy(message: IncomingMessage, queue: string): boolean {
+export function isRepublished(message: IncomingMessage, queue: string): boolean {
   const { exchange, routingKey } = message.fields;
   if (exchange !== '' || routingKey !== queue) return false;
   const headers = message.properties.headers;
@@ -26,7 +26,7 @@ export function isOwnCopy(message: IncomingMessage, queue: string): boolean {
  * @param counts whether the broker keeps a count for this queue; only then it is read.
  */
 export function attemptOf(message: IncomingMessage, queue: string, counts: boolean): number {
-  const carried = isOwnCopy(message, queue)
+  const carried = isRepublished(message, queue)
     ? headerOf(message.properties.headers, SettleHeaders.attempt)
     : undefined;
   const first = isCount(carried) && carried >= 1 ? carried : 1;

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { assignMetadata } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
-import type { Delivery as DeliveryOf } from './delivery';
+import type { Delivery as DeliveryOf } from '../model/delivery';
 
 /**
  * The number of this parameter's kind. Nest and golevelup number theirs from 0 on, and Nest takes 3

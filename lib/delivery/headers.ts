@@ -1,3 +1,5 @@
+import type { Headers } from '../model/delivery';
+
 /**
  * The headers that this module writes. The whole prefix `x-settle-` belongs to it: a copy drops what
  * was there before and adds its own.
@@ -13,8 +15,8 @@ export const SettleHeaders = Object.freeze({
   /** The routing key with which the message was first published. */
   routingKey: 'x-settle-routing-key',
   /** A number that matches a returned copy to its publish. */
-  copy: 'x-settle-copy',
-  /** On dead letters: `attempts`, `drop`, `error`, `timeout`, `undecodable` or `panic`. */
+  publishId: 'x-settle-copy',
+  /** On dead letters: `attempts`, `drop`, `error`, `timeout`, `invalid-payload` or `panic`. */
   reason: 'x-settle-reason',
   /** The name of the error, at most 128 bytes. */
   errorName: 'x-settle-error-name',
@@ -31,9 +33,6 @@ export const SettleHeaders = Object.freeze({
   /** The class and method. */
   handler: 'x-settle-handler',
 });
-
-/** A message's headers; without a header table on the wire there are none. */
-export type Headers = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a header as an own property: a table key `__proto__` replaces the prototype of what amqplib
@@ -61,7 +60,7 @@ const BROKER_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a header stays behind when a message is copied: the broker's own, and this module's. */
-export function isDroppedFromCopies(name: string): boolean {
+export function isDroppedOnRepublish(name: string): boolean {
   return (
     name.startsWith('x-settle-') ||
     name.startsWith('x-first-death-') ||

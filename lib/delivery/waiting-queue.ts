@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { LONGEST_DELAY } from '../outcome/duration';
-import type { QueueType } from '../subscription/options';
+import { LONGEST_DELAY } from '../model/duration';
+import type { QueueType } from '../model/options';
 
 /** AMQP's limit for a name, in bytes. */
 const LONGEST_NAME = 255;
@@ -10,7 +10,7 @@ const LONGEST_NAME = 255;
  * ms below 8 ms is on the grid; above, multiples of `2^(floor(log2 ms) - 3)`. The grid never changes
  * between releases, since the names and the TTLs of existing queues come from it.
  */
-export function gridDelay(ms: number): number {
+export function roundUpDelay(ms: number): number {
   const whole = Math.max(1, Math.ceil(ms));
   if (whole < 8) return whole;
   const step = 2 ** (Math.floor(Math.log2(whole)) - 3);
@@ -31,7 +31,7 @@ export function isWaitingQueue(name: unknown, queue: string): boolean {
   if (typeof name !== 'string') return false;
   const [, type, digits] = /\.(wait|waitq)\.(\d+)$/.exec(name) ?? [];
   const ms = Number(digits);
-  if (type === undefined || ms > 2 * LONGEST_DELAY || gridDelay(ms) !== ms) return false;
+  if (type === undefined || ms > 2 * LONGEST_DELAY || roundUpDelay(ms) !== ms) return false;
   return name === waitingQueueName(queue, type === 'waitq' ? 'quorum' : 'classic', ms);
 }
 

@@ -1,4 +1,4 @@
-import { isAtLeast, type ServerVersion } from '../broker/queue-declarations';
+import { isAtLeast, type ServerVersion } from '../amqp/queue-declarations';
 import {
   copyOfTable,
   type Death,

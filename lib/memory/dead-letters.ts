@@ -1,4 +1,4 @@
-import type { ServerVersion } from '../broker/queue-declarations';
+import type { ServerVersion } from '../amqp/queue-declarations';
 import type { Clock, Timer } from '../clock';
 import { deadLettered } from './dead-lettering';
 import type { QueueRules } from './queue-rules';
@@ -23,14 +23,14 @@ export class DeadLetters {
   constructor(
     private readonly queue: string,
     private readonly rules: QueueRules,
-    private readonly surroundings: DeadLetterSurroundings,
+    private readonly host: DeadLetterSurroundings,
   ) {}
 
   /** Moves a message along the route; without one it is gone. */
   take(message: StoredMessage, reason: DeathReason): void {
     const { deadLetterExchange, deadLetterRoutingKey, keepsDeadLetters } = this.rules;
     if (deadLetterExchange === undefined) return;
-    const { clock, version, bury } = this.surroundings;
+    const { clock, version, bury } = this.host;
     const key = deadLetterRoutingKey ?? message.routingKey;
     const moved = deadLettered(message, {
       queue: this.queue,

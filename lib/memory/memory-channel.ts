@@ -1,6 +1,6 @@
-import type { Frame } from '../broker/port';
-import type { IncomingMessage } from '../delivery/message';
-import { messages } from '../outcome/messages';
+import type { SettleAction } from '../amqp/port';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
 import type { MemoryQueue } from './memory-queue';
 import type { QueueConsumer } from './queue-consumers';
 import { copyOfTable, type StoredMessage } from './stored-message';
@@ -71,14 +71,14 @@ export class MemoryChannel implements QueueConsumer {
    * Settles one delivery; `false` where the channel has ended.
    * @throws Error for a tag that is unknown or settled.
    */
-  settle(tag: number, frame: Frame): boolean {
+  settle(tag: number, action: SettleAction): boolean {
     if (!this.#open) return false;
     const stored = this.#left.has(tag) ? undefined : this.#unsettled.get(tag);
-    if (stored === undefined) throw new Error(messages.settledTwice(tag));
+    if (stored === undefined) throw new Error(texts.settledTwice(tag));
     this.#unsettled.delete(tag);
-    if (frame === 'acknowledge') this.queue.acknowledged();
-    else if (frame === 'reject') this.queue.rejected(stored);
-    else this.queue.returned(stored, frame);
+    if (action === 'ack') this.queue.acknowledged();
+    else if (action === 'reject') this.queue.rejected(stored);
+    else this.queue.returned(stored, action);
     return true;
   }
 
@@ -86,23 +86,23 @@ export class MemoryChannel implements QueueConsumer {
   leave(tag: number): void {
     if (!this.#open) return;
     if (!this.#unsettled.has(tag) || this.#left.has(tag)) {
-      throw new Error(messages.settledTwice(tag));
+      throw new Error(texts.settledTwice(tag));
     }
     this.#left.add(tag);
   }
 
   cancelled(): void {
-    this.#end(new Error(messages.cancelledByServer(this.queue.name)));
+    this.#end(new Error(texts.cancelledByServer(this.queue.name)));
   }
 
   /** The channel dies, as by a lost connection: what it has not settled comes again. */
-  die(reason = new Error(messages.channelClosed)): void {
+  die(reason = new Error(texts.channelClosed)): void {
     this.#end(reason);
   }
 
   /** Ends the channel on purpose; what was left unsettled goes back. */
   close(): void {
-    this.#end(new Error(messages.channelClosed));
+    this.#end(new Error(texts.channelClosed));
   }
 
   #end(reason: Error): void {

@@ -1,7 +1,7 @@
-import type { BrokerConnection, BrokerParts } from '../broker/connection';
-import type { Broker, BrokerConsumer, ConsumerListener } from '../broker/port';
+import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
+import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
 import type { Clock } from '../clock';
-import type { Subscription } from '../subscription/subscription';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { MemoryConsumer } from './memory-consumer';
 import type { MemoryServer } from './memory-server';
 import type { MemoryClient } from './memory-topology';
@@ -13,7 +13,7 @@ export class MemoryBroker implements Broker {
   constructor(
     private readonly client: MemoryClient,
     private readonly clock: Clock,
-    private readonly parts: BrokerParts,
+    private readonly parts: BrokerDependencies,
   ) {}
 
   /** Its consumers, in the order in which they were made. */
@@ -22,7 +22,7 @@ export class MemoryBroker implements Broker {
   }
 
   consumer(
-    subscription: Subscription,
+    subscription: SubscriptionMetadata,
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer {
@@ -33,7 +33,7 @@ export class MemoryBroker implements Broker {
       listener,
       log: this.parts.logOf(subscription),
       clock: this.clock,
-      copyTimeout: this.parts.copyTimeout,
+      republishTimeout: this.parts.republishTimeout,
     });
     this.#consumers.push(consumer);
     return consumer;
@@ -69,7 +69,7 @@ export class MemoryConnection implements BrokerConnection {
     return this.options.defaultHandler;
   }
 
-  get deserializer(): Subscription['deserializer'] {
+  get deserializer(): SubscriptionMetadata['deserializer'] {
     return this.options.deserializer;
   }
 
@@ -90,7 +90,7 @@ export class MemoryConnection implements BrokerConnection {
     return this.#broker?.consumers ?? [];
   }
 
-  broker(parts: BrokerParts): Broker {
+  broker(parts: BrokerDependencies): Broker {
     const { server, owner } = this;
     this.#broker ??= new MemoryBroker({ server, owner }, this.clock, parts);
     return this.#broker;

@@ -1,120 +1,107 @@
-import { copyQueueOf, tryToSend } from '../broker/copy-tries';
-import { Intake } from '../broker/intake';
-import type {
-  BrokerConsumer,
-  BrokerDelivery,
-  ConsumerListener,
-  CopyResult,
-  CopyTarget,
-  Frame,
-  Written,
-} from '../broker/port';
-import { isAtLeast, waitingDeclarationOf } from '../broker/queue-declarations';
-import { sayVersionRemarks } from '../broker/version-checks';
-import { type Clock, pause, resultWithin } from '../clock';
-import { acquiredOf, hasBrokerCount } from '../delivery/attempt';
-import type { Copy } from '../delivery/copy';
-import { SettleHeaders } from '../delivery/headers';
-import type { IncomingMessage } from '../delivery/message';
-import { gridDelay } from '../delivery/waiting-queue';
-import { messages } from '../outcome/messages';
-import type { SubscriptionLog } from '../subscription/log';
-import type { Subscription } from '../subscription/subscription';
+import { ConsumerGate } from '../amqp/consumer-gate';
+import type { BrokerConsumer, BrokerDelivery, ConsumerListener } from '../amqp/port';
+import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
+import { isRefusal } from '../amqp/refusal';
+import { Republisher } from '../amqp/republisher';
+import { declareTopology } from '../amqp/topology';
+import { logVersionWarnings } from '../amqp/version-checks';
+import { type Clock, sleep } from '../clock';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { MemoryChannel } from './memory-channel';
-import {
-  declareMemoryTopology,
-  ensureMemoryDeadLetterQueue,
-  type MemoryClient,
-} from './memory-topology';
-import { ServerError } from './server-error';
+import { type MemoryClient, memoryTopologyClientOf } from './memory-topology';
+import { MemoryTransport } from './memory-transport';
 
 const REOPENING_PAUSE = 100;
 
 /** What a consumer in memory is made of. */
-export interface MemoryConsumerParts {
+export interface MemoryConsumerDependencies {
   readonly client: MemoryClient;
-  readonly subscription: Subscription;
+  readonly subscription: SubscriptionMetadata;
   readonly prefetch: number;
   readonly listener: ConsumerListener;
   readonly log: SubscriptionLog;
   readonly clock: Clock;
-  readonly copyTimeout: number;
+  readonly republishTimeout: number;
 }
 
 /** The consumer of one subscription on the server in memory: one channel at a time, as on RabbitMQ. */
 export class MemoryConsumer implements BrokerConsumer {
   readonly #closing = new AbortController();
-  readonly #intake: Intake;
+  readonly #gate: ConsumerGate;
+  readonly #counting: RedeliveryCounting;
+  readonly #republisher: Republisher;
   #channel: MemoryChannel | undefined;
   #queue = '';
-  #copies = 0;
-  #running = false;
-  #counts: boolean;
+  #isStarted = false;
+  /** When the last channel was lost, on the monotonic scale; `undefined` while consuming. */
+  #lostAt: number | undefined;
 
-  constructor(private readonly parts: MemoryConsumerParts) {
-    this.#counts = parts.subscription.queueType === 'quorum';
-    this.#intake = new Intake(
-      parts.clock,
+  constructor(private readonly dependencies: MemoryConsumerDependencies) {
+    const { subscription, client, log, clock, republishTimeout } = dependencies;
+    this.#counting = new RedeliveryCounting(subscription.queueType, log);
+    const transport = new MemoryTransport(client);
+    this.#republisher = new Republisher(subscription, transport, log, clock, republishTimeout);
+    this.#gate = new ConsumerGate(
+      clock,
       this.#closing.signal,
       async () => this.#apply(),
-      (ms) => parts.log.warn('backOff', messages.intakePauses(ms)),
+      (ms) => log.write('consumer-paused', texts.consumerPaused(ms, subscription.queue)),
     );
   }
 
-  /** The channel that is open now; for tests that let it die. */
+  /** The channel that is open now; for tests that close it. */
   get channel(): MemoryChannel | undefined {
     return this.#channel;
   }
 
-  /** The queue that is consumed, also where the server gave it its name. */
+  /** The queue that is consumed, also if it is server-named. */
   get queue(): string {
     return this.#queue;
   }
 
-  get subscription(): Subscription {
-    return this.parts.subscription;
+  get subscription(): SubscriptionMetadata {
+    return this.dependencies.subscription;
   }
 
   async start(): Promise<void> {
-    if (this.#running || this.#closing.signal.aborted) return;
-    this.#running = true;
-    const { subscription, client, log } = this.parts;
-    sayVersionRemarks(subscription, client.server.version, log);
-    this.#open();
+    if (this.#isStarted || this.#closing.signal.aborted) return;
+    this.#isStarted = true;
+    const { subscription, client, log } = this.dependencies;
+    logVersionWarnings(subscription, client.server.version, log);
+    await this.#open();
   }
 
   pause(): Promise<void> {
-    return this.#intake.pause();
+    return this.#gate.pause();
   }
 
   resume(): void {
-    this.#intake.resume();
+    this.#gate.resume();
   }
 
-  backOff(): Promise<void> {
-    return this.#intake.backOff();
+  pauseAfterFailure(): Promise<void> {
+    return this.#gate.pauseAfterFailure();
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     this.#channel?.close();
-    this.parts.log.flush();
+    this.dependencies.log.flush();
   }
 
-  #open(): void {
-    const { subscription, listener, log, client } = this.parts;
+  async #open(): Promise<void> {
+    const { subscription, client, log, prefetch } = this.dependencies;
     try {
-      this.#queue = declareMemoryTopology(client, subscription, log);
+      this.#queue = await declareTopology(memoryTopologyClientOf(client), subscription, log);
     } catch (error) {
-      // What another connection holds for itself is taken, not refused: it may be free later.
-      const isRefused = !(error instanceof ServerError && error.code === 405);
-      log.error('consume', messages.cannotConsume(subscription.queue, error, isRefused));
-      if (isRefused) listener.refused(error as Error);
-      else listener.reconnecting(error as Error);
-      void this.#reopen();
+      this.#failed(error as Error);
       return;
     }
-    this.#channel = new MemoryChannel(client.server.queue(this.#queue), this.parts.prefetch, {
+    if (this.#closing.signal.aborted) return;
+    this.#channel = new MemoryChannel(client.server.queue(this.#queue), prefetch, {
       noAck: subscription.noAck,
       delivered: (message, channel) => this.#deliver(message, channel),
       ended: (reason) => this.#ended(reason),
@@ -122,83 +109,75 @@ export class MemoryConsumer implements BrokerConsumer {
     this.#apply();
   }
 
+  #failed(error: Error): void {
+    const { listener, log, subscription, clock } = this.dependencies;
+    this.#lostAt ??= clock.monotonic();
+    if (isRefusal(error)) {
+      log.write('refused', texts.refusedBy(subscription.queue, error));
+      listener.refused(error);
+    } else {
+      log.write('reconnecting', texts.cannotConsume(subscription.queue, error));
+      listener.reconnecting(error);
+    }
+    void this.#reopen();
+  }
+
   #ended(reason: Error): void {
     this.#channel = undefined;
     if (this.#closing.signal.aborted) return;
-    const { listener, log } = this.parts;
-    log.error('channel', messages.channelLost(this.#queue, reason));
+    const { listener, log, clock } = this.dependencies;
+    this.#lostAt = clock.monotonic();
+    log.write('channel-closed', texts.channelLost(this.#queue, reason));
     listener.channelLost(reason);
     listener.reconnecting(reason);
     void this.#reopen();
   }
 
   async #reopen(): Promise<void> {
-    await pause(this.parts.clock, REOPENING_PAUSE, this.#closing.signal);
-    if (!this.#closing.signal.aborted) this.#open();
+    await sleep(this.dependencies.clock, REOPENING_PAUSE, this.#closing.signal);
+    if (!this.#closing.signal.aborted) await this.#open();
   }
 
   #apply(): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    if (!this.#intake.isOpen) return channel.cancel();
+    if (!this.#gate.isOpen) return channel.cancel();
     if (channel.isConsuming) return;
     try {
       channel.consume();
     } catch (error) {
-      return channel.die(error as Error); // The queue has gone with its last consumer.
+      return channel.die(error as Error); // The queue was deleted with its last consumer.
     }
-    this.parts.listener.consuming();
+    this.#logRecovery();
+    this.dependencies.listener.consuming();
+  }
+
+  #logRecovery(): void {
+    const { log, clock } = this.dependencies;
+    if (this.#lostAt === undefined) return;
+    log.write('consuming', texts.consuming(this.#queue, clock.monotonic() - this.#lostAt));
+    this.#lostAt = undefined;
   }
 
   #deliver(message: IncomingMessage, channel: MemoryChannel): void {
-    const { listener, log } = this.parts;
-    if (this.#counts && message.fields.redelivered && !hasBrokerCount(message)) {
-      this.#counts = false;
-      log.error('counts', messages.notCounting(this.#queue));
-    }
+    const { version } = this.dependencies.client.server;
+    const { deliveryTag } = message.fields;
+    const queue = this.#queue;
+    const countsRedeliveries = this.#counting.of(message, queue);
     const delivery: BrokerDelivery = {
       message,
-      queue: this.#queue,
-      counts: this.#counts,
-      acquired: this.#counts ? this.#acquiredOf(message) : 0,
-      settle: (frame: Frame, written: Written) =>
-        written(channel.settle(message.fields.deliveryTag, frame)),
-      leave: () => channel.leave(message.fields.deliveryTag),
-      copy: (copy, target) => this.#send(copy, target, channel.lost),
+      queue,
+      countsRedeliveries,
+      acquired: acquiredCount(message, countsRedeliveries, version),
+      settle: (action, written) => written(channel.settle(deliveryTag, action)),
+      leave: () => channel.leave(deliveryTag),
+      republish: async (outgoing, target) => {
+        const original = { queue, lost: channel.lost };
+        const result = await this.#republisher.publish(outgoing, target, original);
+        if (result.status === 'confirmed') this.#gate.republished();
+        return result;
+      },
     };
-    listener.delivered(delivery);
-  }
-
-  #acquiredOf(message: IncomingMessage): number {
-    return isAtLeast(this.parts.client.server.version, [4, 3]) ? acquiredOf(message) : 0;
-  }
-
-  async #send(copy: Copy, target: CopyTarget, lost: AbortSignal): Promise<CopyResult> {
-    const { client, subscription, clock, log, copyTimeout } = this.parts;
-    const queue = copyQueueOf(subscription, this.#queue, target);
-    const { result, last } = await tryToSend(clock, copyTimeout, lost, async (limitMs, again) => {
-      this.#ensureTarget(target, queue, again);
-      this.#copies += 1;
-      const headers = { ...copy.headers, [SettleHeaders.copy]: this.#copies };
-      const published = client.server.confirm(queue, { ...copy, headers });
-      return (await resultWithin(clock, limitMs, published, lost)) ?? 'unknown';
-    });
-    if (result === 'confirmed') this.#intake.copied();
-    if (result === 'failed') log.error('copy', messages.copyGivenUp(queue, last), last);
-    return result === 'unencodable' ? 'failed' : result;
-  }
-
-  #ensureTarget(target: CopyTarget, queue: string, again: boolean): void {
-    const { client, subscription } = this.parts;
-    const { server } = client;
-    if (target.to === 'deadLetter') {
-      if (again) ensureMemoryDeadLetterQueue(server, subscription);
-      return;
-    }
-    if (target.delayMs === 0) return;
-    const delay = gridDelay(target.delayMs);
-    const declaration = waitingDeclarationOf(this.#queue, subscription.queueType, delay);
-    if (subscription.declare.waiting) server.declareQueue(queue, declaration);
-    else server.queue(queue);
+    this.dependencies.listener.delivered(delivery);
   }
 }

@@ -1,4 +1,4 @@
-import { isAtLeast } from '../broker/queue-declarations';
+import { isAtLeast } from '../amqp/queue-declarations';
 import type { Timer } from '../clock';
 import { type DeadLetterSurroundings, DeadLetters } from './dead-letters';
 import { type QueueConsumer, QueueConsumers } from './queue-consumers';
@@ -39,10 +39,10 @@ export class MemoryQueue {
   constructor(
     readonly name: string,
     readonly terms: QueueTerms,
-    private readonly surroundings: QueueSurroundings,
+    private readonly host: QueueSurroundings,
   ) {
-    this.#rules = rulesOf(terms, surroundings.version);
-    this.#deadLetters = new DeadLetters(name, this.#rules, surroundings);
+    this.#rules = rulesOf(terms, host.version);
+    this.#deadLetters = new DeadLetters(name, this.#rules, host);
     this.used();
   }
 
@@ -71,7 +71,7 @@ export class MemoryQueue {
   /** Takes a message in; `false` where the queue is full and refuses what is published. */
   push(message: PublishedMessage, exchange: string, routingKey: string): boolean {
     const { maxLength, overflow } = this.#rules;
-    const now = this.surroundings.clock.monotonic();
+    const now = this.host.clock.monotonic();
     const stored = storedMessage(message, { exchange, routingKey }, this.#rules, now);
     if (this.#ready.length >= maxLength && overflow !== 'drop-head') {
       if (overflow === 'reject-publish-dlx') this.#die(stored, 'maxlen');
@@ -85,7 +85,7 @@ export class MemoryQueue {
 
   /** The count of all returns, as servers from 4.3 on hand it out. */
   acquiredHeader({ acquiredCount }: StoredMessage): Record<string, number> {
-    const isTold = isAtLeast(this.surroundings.version, [4, 3]) && acquiredCount > 0;
+    const isTold = isAtLeast(this.host.version, [4, 3]) && acquiredCount > 0;
     return isTold ? { 'x-acquired-count': acquiredCount } : {};
   }
 
@@ -99,7 +99,7 @@ export class MemoryQueue {
 
   cancel(consumer: QueueConsumer): void {
     if (!this.#consumers.remove(consumer) || this.#consumers.count > 0) return;
-    if (this.terms.autoDelete) this.surroundings.unused();
+    if (this.terms.autoDelete) this.host.unused();
     else this.used();
   }
 
@@ -108,7 +108,7 @@ export class MemoryQueue {
     this.#end?.cancel();
     const { expires } = this.#rules;
     if (expires === undefined || this.#gone || this.#consumers.count > 0) return;
-    this.#end = this.surroundings.clock.after(expires, () => this.surroundings.unused());
+    this.#end = this.host.clock.after(expires, () => this.host.unused());
   }
 
   /** A consumer has settled a message, or can take one more. */
@@ -130,7 +130,7 @@ export class MemoryQueue {
     const { isQuorum, limit, countsReleases } = this.#rules;
     if (isQuorum) {
       message.acquiredCount += 1;
-      if (kind !== 'release' || countsReleases) message.deliveryCount += 1;
+      if (kind !== 'requeueUnprocessed' || countsReleases) message.deliveryCount += 1;
     }
     if (isQuorum && message.deliveryCount > limit) this.#die(message, 'delivery_limit');
     else this.#giveBack(message, kind);
@@ -150,7 +150,7 @@ export class MemoryQueue {
   #giveBack(message: StoredMessage, kind: ReturnKind): void {
     const delay = this.#rules.delayOf(kind, message.deliveryCount);
     if (delay === 0) return this.#restore(message, kind);
-    const timer = this.surroundings.clock.after(delay, () => {
+    const timer = this.host.clock.after(delay, () => {
       this.#delays.delete(timer);
       this.#restore(message, kind);
       this.#moved();
@@ -183,8 +183,8 @@ export class MemoryQueue {
     this.#expiry = undefined;
     const head = this.#ready.first;
     if (head?.expiresAt === undefined || this.#gone) return;
-    const left = head.expiresAt - this.surroundings.clock.monotonic();
-    this.#expiry = this.surroundings.clock.after(Math.max(0, left), () => {
+    const left = head.expiresAt - this.host.clock.monotonic();
+    this.#expiry = this.host.clock.after(Math.max(0, left), () => {
       if (this.#ready.first === head) this.#die(this.#ready.shift(), 'expired');
       this.#moved();
     });
@@ -193,7 +193,7 @@ export class MemoryQueue {
   #dispatch(): void {
     if (this.#dispatching || this.isSettled) return;
     this.#dispatching = true;
-    this.surroundings.clock.nextTurn(() => {
+    this.host.clock.nextTurn(() => {
       this.#dispatching = false;
       // No more than is here now: what comes back meanwhile has its turn later.
       for (let left = this.#ready.length; left > 0 && this.#handOut(); left -= 1) {}
@@ -213,7 +213,7 @@ export class MemoryQueue {
 
   // What expires in the very moment in which a consumer is there for it is still handed out.
   #dropExpired(): void {
-    const now = this.surroundings.clock.monotonic();
+    const now = this.host.clock.monotonic();
     for (let head = this.#ready.first; head; head = this.#ready.first) {
       if (head.expiresAt === undefined || head.expiresAt >= now) return;
       this.#die(this.#ready.shift(), 'expired');

@@ -1,4 +1,4 @@
-import type { QueueDeclaration, ServerVersion } from '../broker/queue-declarations';
+import type { QueueDeclaration, ServerVersion } from '../amqp/queue-declarations';
 import type { Clock } from '../clock';
 import { isDeathCycle } from './dead-lettering';
 import { Exchanges, type ExchangeTerms, reserved } from './exchanges';
@@ -66,14 +66,14 @@ export class MemoryServer {
     const queue = name === '' ? this.#generate() : name;
     requireValid(queue, terms);
     const { clock, version } = this;
-    const surroundings = {
+    const host = {
       clock,
       version,
       bury: (exchange: string, key: string, message: PublishedMessage) =>
         this.#bury(exchange, key, message),
       unused: () => this.deleteQueue(queue),
     };
-    this.#queues.set(queue, new MemoryQueue(queue, terms, surroundings));
+    this.#queues.set(queue, new MemoryQueue(queue, terms, host));
     if (terms.exclusive) this.#owners.set(queue, owner);
     return queue;
   }

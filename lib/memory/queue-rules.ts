@@ -1,8 +1,4 @@
-import {
-  DEFAULT_DELIVERY_LIMIT,
-  isAtLeast,
-  type ServerVersion,
-} from '../broker/queue-declarations';
+import { DEFAULT_DELIVERY_LIMIT, isAtLeast, type ServerVersion } from '../amqp/queue-declarations';
 import type { QueueTerms } from './queue-terms';
 import type { ReturnKind } from './stored-message';
 
@@ -62,7 +58,8 @@ export function rulesOf({ arguments: args }: QueueTerms, version: ServerVersion)
     },
     delayOf: (kind, deliveryCount) => {
       const type = text('x-delayed-retry-type');
-      const isDelayed = type === 'all' || type === (kind === 'release' ? 'returned' : 'failed');
+      const isDelayed =
+        type === 'all' || type === (kind === 'requeueUnprocessed' ? 'returned' : 'failed');
       if (!isQuorum || !isDelayed || !isAtLeast(version, [4, 3])) return 0;
       // What is given back untried is not counted, and waits the shortest time.
       const least = (number('x-delayed-retry-min') ?? 0) * Math.max(1, deliveryCount);

@@ -1,4 +1,4 @@
-import type { QueueDeclaration } from '../broker/queue-declarations';
+import type { QueueDeclaration } from '../amqp/queue-declarations';
 import { type RefusedMethod, ServerError } from './server-error';
 import type { Table } from './stored-message';
 

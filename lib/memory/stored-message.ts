@@ -8,7 +8,7 @@ export type Table = Readonly<Record<string, unknown>>;
 export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
 
 /** How a message comes back: refused, given back untried, or by the loss of its channel. */
-export type ReturnKind = 'requeue' | 'release' | 'lost';
+export type ReturnKind = 'requeueFailed' | 'requeueUnprocessed' | 'lost';
 
 /** One entry of a message's history of dead-lettering, as its header `x-death` shows it. */
 export interface Death {

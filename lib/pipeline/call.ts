@@ -1,9 +1,9 @@
 import { isObservable, lastValueFrom, type Observable } from 'rxjs';
-import type { DeliveryRecord } from '../delivery/delivery';
-import { DONE, drop, isOutcome, type Outcome, retry } from '../outcome/outcome';
-import { isThenable } from '../outcome/thenable';
-import { Failed } from './failed';
-import type { FailureToOutcome } from './failure';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import { DONE, drop, isOutcome, type Outcome, retry } from '../model/outcome';
+import { isThenable } from '../model/thenable';
+import type { FailureToOutcome } from './failure-policy';
+import { HandlerFailure } from './handler-failure';
 import type { Handling } from './interceptor';
 
 /** Calls the user's method for a decoded delivery; may return, resolve, reject or throw anything. */
@@ -16,17 +16,17 @@ export type CallHandler = (delivery: DeliveryRecord) => unknown;
  */
 export function callStage(
   call: CallHandler,
-  unexpected: (value: unknown) => void,
+  unexpected: (value: unknown, delivery: DeliveryRecord) => void,
   toOutcome: FailureToOutcome,
 ): Handling<DeliveryRecord> {
   const thrown = (error: unknown, delivery: DeliveryRecord): Outcome =>
-    isOutcome(error) ? error : toOutcome(Failed.from(error, 'body'), delivery);
+    isOutcome(error) ? error : toOutcome(HandlerFailure.from(error, 'body'), delivery);
   const returned = (value: unknown, delivery: DeliveryRecord): Outcome | Promise<Outcome> => {
     if (value === undefined) return DONE;
     if (isOutcome(value)) return value;
     if (isStream(value)) return settled(lastValueOf(value), delivery);
     if (isNack(value)) return value.requeue ? retry() : drop();
-    unexpected(value);
+    unexpected(value, delivery);
     return DONE;
   };
   const settled = (result: Promise<unknown>, delivery: DeliveryRecord): Promise<Outcome> =>

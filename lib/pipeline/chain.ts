@@ -1,24 +1,25 @@
 import type { MessageDeserializer } from '@golevelup/nestjs-rabbitmq';
 import type { Clock } from '../clock';
-import type { DeliveryRecord } from '../delivery/delivery';
-import { messages } from '../outcome/messages';
-import type { SubscriptionLog } from '../subscription/log';
-import type { Subscription } from '../subscription/subscription';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { DeliveryInterceptor } from '../model/interceptor';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { type CallHandler, callStage } from './call';
 import type { IsPanic } from './classification';
 import { decodeStage } from './decode';
-import { contained, failureToOutcome } from './failure';
-import { compose, type Handling, type Interceptor } from './interceptor';
+import { catchAll, failureToOutcome } from './failure-policy';
+import { compose, type Handling } from './interceptor';
 import { timeoutStage, unlessTimedOut } from './timeout';
 
 /** What a subscription's chain is made of. */
-export interface ChainParts {
-  readonly subscription: Subscription;
+export interface ChainDependencies {
+  readonly subscription: SubscriptionMetadata;
   readonly call: CallHandler;
   readonly clock: Clock;
   readonly log: SubscriptionLog;
   /** The application's interceptors, outermost first. */
-  readonly interceptors: readonly Interceptor[];
+  readonly interceptors: readonly DeliveryInterceptor[];
   readonly isPanic?: IsPanic | undefined;
   /** The connection's deserializer; the subscription's own goes before it. */
   readonly deserializer?: MessageDeserializer | undefined;
@@ -29,15 +30,15 @@ export interface ChainParts {
  * call. Each stage turns what fails in it into an outcome, so interceptors see outcomes only. Made once at
  * bootstrap. It never throws, and what it returns always resolves.
  */
-export function chainOf(parts: ChainParts): Handling<DeliveryRecord> {
+export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const { subscription, log, clock } = parts;
   const { timeout, allowNonJsonMessages } = subscription;
   const toOutcome = failureToOutcome(log, parts.isPanic);
   let warned = false;
-  const unexpected = (value: unknown): void => {
+  const unexpected = (value: unknown, delivery: DeliveryRecord): void => {
     if (warned) return;
     warned = true;
-    log.warn('returned', messages.unexpectedResult(value));
+    log.write('unexpected-result', texts.unexpectedResult(delivery, value));
   };
   const failed = timeout === undefined ? toOutcome : unlessTimedOut(toOutcome);
   const call = callStage(parts.call, unexpected, failed);
@@ -45,5 +46,5 @@ export function chainOf(parts: ChainParts): Handling<DeliveryRecord> {
   const decode = decodeStage({ deserializer, allowNonJsonMessages }, failed, call);
   const stages = timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode);
   if (parts.interceptors.length === 0) return stages;
-  return contained(compose(parts.interceptors, stages), toOutcome);
+  return catchAll(compose(parts.interceptors, stages), toOutcome);
 }

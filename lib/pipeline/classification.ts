@@ -1,7 +1,7 @@
 import { types } from 'node:util';
-import { isPanicError } from '../outcome/errors';
-import type { Cause } from '../outcome/failure';
-import type { Failed } from './failed';
+import { isPanicError } from '../model/errors';
+import type { Cause } from '../model/failure-mark';
+import type { HandlerFailure } from './handler-failure';
 
 /** Answers whether an error is a bug; `undefined` leaves it to the table below. */
 export type IsPanic = (error: unknown) => boolean | undefined;
@@ -9,35 +9,35 @@ export type IsPanic = (error: unknown) => boolean | undefined;
 /**
  * What a failure means; the first line that matches decides.
  *
- * 1. The time limit: `timeout`. The decoder: `undecodable`.
+ * 1. The time limit: `timeout`. The decoder: `invalid-payload`.
  * 2. `isPanic` of the module's options, if it answers.
  * 3. `Panic` and `AssertionError` are panics.
- * 4. A pipe or a guard that refuses with 400 or 422 before the body began: `undecodable`.
+ * 4. A pipe or a guard that refuses with 400 or 422 before the body began: `invalid-payload`.
  * 5. What else an enhancer or an interceptor raised, values that are no errors, Abort and Timeout
  *    errors, errors with a `cause` or a `code`: `error`.
- * 6. A `TypeError` while the payload is no object: the payload's fault, `undecodable`.
+ * 6. A `TypeError` while the payload is no object: the payload's fault, `invalid-payload`.
  * 7. `ReferenceError`, `TypeError`, the `RangeError` of a stack overflow: panics.
  * 8. Everything else: `error`.
  *
  * Errors of another realm count by their names.
  */
-export function causeOf(failed: Failed, payload: unknown, isPanic?: IsPanic): Cause {
+export function causeOf(failed: HandlerFailure, payload: unknown, isPanic?: IsPanic): Cause {
   const { origin, error, enhancer } = failed;
   if (origin === 'timeout') return 'timeout';
-  if (origin === 'decode') return 'undecodable';
+  if (origin === 'decode') return 'invalid-payload';
   const answer = isPanic?.(error);
   if (answer !== undefined) return answer ? 'panic' : refusalOr('error');
   const isAssertion = isError(error) && read(error, 'name') === 'AssertionError';
   if (isAssertion || isPanicError(error)) return 'panic';
   if (origin !== 'body') return refusalOr('error');
   if (!isError(error) || isNoBug(error)) return 'error';
-  if (isBuiltIn(error, TypeError)) return isObject(payload) ? 'panic' : 'undecodable';
+  if (isBuiltIn(error, TypeError)) return isObject(payload) ? 'panic' : 'invalid-payload';
   if (isBuiltIn(error, ReferenceError) || isStackOverflow(error)) return 'panic';
   return 'error';
 
   function refusalOr(otherwise: Cause): Cause {
     const isRefusal = enhancer?.entered === false && isPayloadRefusal(error);
-    return isRefusal ? 'undecodable' : otherwise;
+    return isRefusal ? 'invalid-payload' : otherwise;
   }
 }
 

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { MessageDeserializer } from '@golevelup/nestjs-rabbitmq';
-import type { DeliveryRecord } from '../delivery/delivery';
-import type { IncomingMessage } from '../delivery/message';
-import { messages } from '../outcome/messages';
-import { isThenable } from '../outcome/thenable';
-import { Failed } from './failed';
-import type { FailureToOutcome } from './failure';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
+import { isThenable } from '../model/thenable';
+import type { FailureToOutcome } from './failure-policy';
+import { HandlerFailure } from './handler-failure';
 import type { Handling } from './interceptor';
 
 /** Encodings that leave UTF-8 text as it is; some clients name a charset here. */
@@ -27,10 +27,10 @@ const PLAIN_ENCODINGS: ReadonlySet<unknown> = new Set([
 export function decodeJson(message: IncomingMessage, allowNonJsonMessages = false): unknown {
   const { content, properties } = message;
   if (!PLAIN_ENCODINGS.has(lowerCased(properties.contentEncoding))) {
-    throw new Error(messages.unknownEncoding(properties.contentEncoding));
+    throw new Error(texts.unknownEncoding(properties.contentEncoding));
   }
   if (content.length === 0) return undefined;
-  if (!isUtf8(content)) throw new Error(messages.invalidUtf8);
+  if (!isUtf8(content)) throw new Error(texts.invalidUtf8);
   const text = content.toString('utf8', hasByteOrderMark(content) ? 3 : 0);
   if (!allowNonJsonMessages) return JSON.parse(text);
   try {
@@ -71,13 +71,13 @@ export function decodeStage(
     try {
       delivery.payload = await payload;
     } catch (error) {
-      return toOutcome(new Failed('decode', error), delivery);
+      return toOutcome(new HandlerFailure('decode', error), delivery);
     }
     // A handler is not started for a delivery that has timed out or lost its channel meanwhile.
     const { abortReason } = delivery;
     return abortReason === undefined
       ? inner(delivery)
-      : toOutcome(new Failed('body', abortReason), delivery);
+      : toOutcome(new HandlerFailure('body', abortReason), delivery);
   };
   return (delivery) => {
     try {
@@ -85,7 +85,7 @@ export function decodeStage(
       if (isThenable(payload)) return later(payload, delivery);
       delivery.payload = payload;
     } catch (error) {
-      return toOutcome(new Failed('decode', error), delivery);
+      return toOutcome(new HandlerFailure('decode', error), delivery);
     }
     return inner(delivery);
   };

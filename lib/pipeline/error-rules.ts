@@ -1,6 +1,6 @@
-import type { Delivery } from '../delivery/delivery';
-import type { ErrorClass, ErrorMatch, ErrorPolicy, FailurePolicy } from '../outcome/policy';
-import { answered } from '../outcome/thenable';
+import type { Delivery } from '../model/delivery';
+import type { ErrorClass, ErrorMatch, ErrorPolicy, FailurePolicy } from '../model/policy';
+import { requireSync } from './require-sync';
 
 /** How far a chain of causes is followed. */
 const LONGEST_CHAIN = 32;
@@ -51,7 +51,7 @@ function causesOf(error: unknown): readonly unknown[] {
 function matches(match: ErrorMatch, error: unknown, delivery: Delivery): boolean {
   if (isList(match)) return match.some((type) => error instanceof type);
   if (isClass(match)) return error instanceof match;
-  return answered(match(error, delivery)) === true;
+  return requireSync(match(error, delivery)) === true;
 }
 
 function isList(match: ErrorMatch): match is readonly ErrorClass[] {

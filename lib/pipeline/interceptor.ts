@@ -1,16 +1,7 @@
-import type { Delivery } from '../delivery/delivery';
-import { messages } from '../outcome/messages';
-import type { Outcome } from '../outcome/outcome';
-
-/**
- * One link of the chain: it calls `next` once, or not at all, and resolves with the outcome that is to
- * count. Interceptors see outcomes only; failures have become outcomes further in.
- * @publicApi
- */
-export type Interceptor<D = Delivery> = (
-  delivery: D,
-  next: () => Promise<Outcome>,
-) => Promise<Outcome>;
+import { texts } from '../log/texts';
+import type { Delivery } from '../model/delivery';
+import type { DeliveryInterceptor } from '../model/interceptor';
+import type { Outcome } from '../model/outcome';
 
 /**
  * The end of a chain, or a whole chain. Where everything on the way ends at once, so does it: a promise is
@@ -25,18 +16,21 @@ export type Chain<D = Delivery> = (delivery: D) => Promise<Outcome>;
  * Composes a chain, once a subscription at bootstrap; the first interceptor is the outermost. A link
  * that throws instead of rejecting, or calls `next` a second time, rejects.
  */
-export function compose<D>(interceptors: readonly Interceptor<D>[], last: Handling<D>): Chain<D> {
+export function compose<D>(
+  interceptors: readonly DeliveryInterceptor<D>[],
+  last: Handling<D>,
+): Chain<D> {
   return interceptors.reduceRight<Chain<D>>(
     (inner, interceptor) => link(interceptor, inner),
     async (delivery) => last(delivery),
   );
 }
 
-function link<D>(interceptor: Interceptor<D>, inner: Chain<D>): Chain<D> {
+function link<D>(interceptor: DeliveryInterceptor<D>, inner: Chain<D>): Chain<D> {
   return (delivery) => {
     let called = false;
     const next = (): Promise<Outcome> => {
-      if (called) return Promise.reject(new Error(messages.nextCalledTwice(interceptor.name)));
+      if (called) return Promise.reject(new Error(texts.nextCalledTwice(interceptor.name)));
       called = true;
       return inner(delivery);
     };

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock';
-import type { DeliveryRecord } from '../delivery/delivery';
-import { HandlerTimeoutError } from '../outcome/errors';
-import { messages } from '../outcome/messages';
-import { DONE, type Outcome } from '../outcome/outcome';
-import { isThenable } from '../outcome/thenable';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import { texts } from '../log/texts';
+import { HandlerTimeoutError } from '../model/errors';
+import { DONE, type Outcome } from '../model/outcome';
+import { isThenable } from '../model/thenable';
 import { Deadlines } from './deadlines';
-import { Failed } from './failed';
-import type { FailureToOutcome } from './failure';
+import type { FailureToOutcome } from './failure-policy';
+import { HandlerFailure } from './handler-failure';
 import type { Handling } from './interceptor';
 
 /**
@@ -36,9 +36,9 @@ export function timeoutStage(
     return new Promise<Outcome>((resolve, reject) => {
       const deadline = deadlines.set(since, () => {
         const { handler } = delivery.subscription;
-        const error = new HandlerTimeoutError(messages.timedOut(handler, timeout), timeout);
+        const error = new HandlerTimeoutError(texts.timedOut(handler, timeout), timeout);
         delivery.abort(error);
-        resolve(toOutcome(new Failed('timeout', error), delivery));
+        resolve(toOutcome(new HandlerFailure('timeout', error), delivery));
       });
       running.then(
         (outcome) => {

@@ -1,6 +1,6 @@
-import { isAtLeast, type ServerVersion } from '../broker/queue-declarations';
-import { messages } from '../outcome/messages';
-import type { Subscription } from '../subscription/subscription';
+import { isAtLeast, type ServerVersion } from '../amqp/queue-declarations';
+import { texts } from '../log/texts';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { ConsumerCancelled } from './consumer-channel';
 
 /** The shortest limit that RabbitMQ's documentation calls supported, in ms. */
@@ -22,7 +22,10 @@ export interface ChannelEnd {
  * on it cancels the consumer, of a quorum queue only, and names nothing: a cancel of a queue that is
  * still there, with an acknowledgement outstanding for long enough, is taken for that.
  */
-export async function diagnosed(subscription: Subscription, end: ChannelEnd): Promise<Error> {
+export async function explainChannelEnd(
+  subscription: SubscriptionMetadata,
+  end: ChannelEnd,
+): Promise<Error> {
   const { reason, version, oldest } = end;
   const named = limitNamedIn(reason);
   if (named !== undefined) return overdue(oldest, named, reason);
@@ -35,7 +38,7 @@ export async function diagnosed(subscription: Subscription, end: ChannelEnd): Pr
 }
 
 function overdue(oldest: ChannelEnd['oldest'], limitMs: number | undefined, cause: Error): Error {
-  return new Error(messages.acknowledgementOverdue(oldest, limitMs), { cause });
+  return new Error(texts.acknowledgementOverdue(oldest, limitMs), { cause });
 }
 
 function limitNamedIn({ message }: Error): number | undefined {
@@ -47,7 +50,7 @@ function limitNamedIn({ message }: Error): number | undefined {
 }
 
 // The consumer's own goes before the queue's.
-function declaredLimitOf({ queueOptions }: Subscription): number | undefined {
+function declaredLimitOf({ queueOptions }: SubscriptionMetadata): number | undefined {
   const consumerArguments: unknown = queueOptions.consumerOptions?.arguments;
   for (const args of [consumerArguments, queueOptions.arguments]) {
     const limit = (args as Readonly<Record<string, unknown>> | undefined)?.['x-consumer-timeout'];

@@ -1,20 +1,21 @@
-import { Intake } from '../broker/intake';
-import type { BrokerConsumer, ConsumerListener } from '../broker/port';
-import { isAtLeast, type ServerVersion } from '../broker/queue-declarations';
-import { sayVersionRemarks } from '../broker/version-checks';
-import { type Clock, countdown, pause, resultWithin, within } from '../clock';
-import { hasBrokerCount } from '../delivery/attempt';
-import type { IncomingMessage } from '../delivery/message';
-import { messages } from '../outcome/messages';
-import type { SubscriptionLog } from '../subscription/log';
-import type { Subscription } from '../subscription/subscription';
-import { diagnosed } from './acknowledgement-timeout';
+import { ConsumerGate } from '../amqp/consumer-gate';
+import type { BrokerConsumer, ConsumerListener } from '../amqp/port';
+import type { ServerVersion } from '../amqp/queue-declarations';
+import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
+import { forbidsAFeature, isRefusal } from '../amqp/refusal';
+import type { Republish, Republisher } from '../amqp/republisher';
+import { declareTopology } from '../amqp/topology';
+import { logVersionWarnings } from '../amqp/version-checks';
+import { type Clock, countdown, resultWithin, sleep, within } from '../clock';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { explainChannelEnd } from './acknowledgement-timeout';
 import { ConsumerChannel } from './consumer-channel';
-import type { CopySender } from './copy-sender';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
-import { RabbitDelivery, type SendCopy } from './rabbit-delivery';
-import { forbidsAFeature, isRefusal } from './refusal';
-import { declareTopology, onScratchChannel } from './topology';
+import { RabbitMQDelivery } from './rabbitmq-delivery';
+import { onScratchChannel, topologyClientOf } from './scratch-channel';
 import type { RawConnection } from './types';
 
 const FIRST_PAUSE = 200;
@@ -23,17 +24,17 @@ const LONGEST_PAUSE = 30_000;
 const FIRST_ATTEMPT_LIMIT = 15_000;
 const CLOSE_LIMIT = 1_000;
 
-/** What a loop is made of. */
-export interface LoopParts {
-  readonly subscription: Subscription;
+/** What a channel loop is made of. */
+export interface ChannelLoopDependencies {
+  readonly subscription: SubscriptionMetadata;
   readonly prefetch: number;
   readonly listener: ConsumerListener;
   readonly connection: ManagedConnection;
-  readonly copies: CopySender;
+  readonly republisher: Republisher;
   readonly log: SubscriptionLog;
   readonly clock: Clock;
-  /** Resolves with the refusal where the server ends connections that declare this subscription. */
-  tryAlone(signal: AbortSignal): Promise<Error | undefined>;
+  /** Resolves with the refusal if the server closes connections that declare this subscription. */
+  probeDeclaration(signal: AbortSignal): Promise<Error | undefined>;
 }
 
 /**
@@ -47,23 +48,24 @@ export class ChannelLoop implements BrokerConsumer {
   #channel: ConsumerChannel | undefined;
   #queue = '';
   #failures = 0;
-  #counts: boolean;
-  /** Whether the server tells how often it has handed a message out, attempts or not. */
-  #tellsAcquired = false;
-  #version: ServerVersion | undefined;
+  readonly #counting: RedeliveryCounting;
+  #version: ServerVersion = [0, 0];
+  /** When the last channel was lost, on the monotonic scale; `undefined` while consuming. */
+  #lostAt: number | undefined;
   /** Why the loop has ended for good, where it has. */
   #forbidden: Error | undefined;
   #change: Promise<Error | undefined> = Promise.resolve(undefined);
-  readonly #intake: Intake;
+  readonly #gate: ConsumerGate;
   #firstAttempt: () => void = () => {};
 
-  constructor(private readonly parts: LoopParts) {
-    this.#counts = parts.subscription.queueType === 'quorum';
-    this.#intake = new Intake(
-      parts.clock,
+  constructor(private readonly dependencies: ChannelLoopDependencies) {
+    const { subscription, log, clock } = dependencies;
+    this.#counting = new RedeliveryCounting(subscription.queueType, log);
+    this.#gate = new ConsumerGate(
+      clock,
       this.#closing.signal,
-      () => this.#applyIntake(),
-      (ms) => parts.log.warn('backOff', messages.intakePauses(ms)),
+      () => this.#applyGate(),
+      (ms) => log.write('consumer-paused', texts.consumerPaused(ms, subscription.queue)),
     );
   }
 
@@ -72,36 +74,36 @@ export class ChannelLoop implements BrokerConsumer {
     const first = new Promise<void>((resolve) => {
       this.#firstAttempt = resolve;
     });
-    const isConnected = this.parts.connection.current !== undefined;
+    const isConnected = this.dependencies.connection.current !== undefined;
     this.#running = this.#run();
-    if (isConnected) await within(this.parts.clock, FIRST_ATTEMPT_LIMIT, first);
+    if (isConnected) await within(this.dependencies.clock, FIRST_ATTEMPT_LIMIT, first);
   }
 
   pause(): Promise<void> {
-    return this.#intake.pause();
+    return this.#gate.pause();
   }
 
   resume(): void {
-    this.#intake.resume();
-    if (this.#forbidden !== undefined) this.parts.listener.refused(this.#forbidden);
+    this.#gate.resume();
+    if (this.#forbidden !== undefined) this.dependencies.listener.refused(this.#forbidden);
   }
 
-  backOff(): Promise<void> {
-    return this.#intake.backOff();
+  pauseAfterFailure(): Promise<void> {
+    return this.#gate.pauseAfterFailure();
   }
 
   async close(limitMs: number): Promise<void> {
-    const { clock, log } = this.parts;
+    const { clock, log } = this.dependencies;
     const left = countdown(clock, limitMs);
     this.#closing.abort();
-    await within(clock, left(), this.#applyIntake());
+    await within(clock, left(), this.#applyGate());
     await this.#channel?.close(left());
     if (this.#running !== undefined) await within(clock, left(), this.#running);
     log.flush();
   }
 
   async #run(): Promise<void> {
-    const { connection, clock } = this.parts;
+    const { connection, clock } = this.dependencies;
     const { signal } = this.#closing;
     while (!signal.aborted) {
       const raw = await connection.ready(signal);
@@ -111,22 +113,22 @@ export class ChannelLoop implements BrokerConsumer {
       if (isOver) break;
       const longest = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
       this.#failures += 1;
-      await pause(clock, longest * (0.5 + Math.random() / 2), signal);
+      await sleep(clock, longest * (0.5 + Math.random() / 2), signal);
     }
     this.#firstAttempt();
   }
 
   // One channel, from its opening to its end. Resolves with whether there is to be no other.
   async #serve(raw: RawConnection): Promise<boolean> {
-    const { subscription, listener, log, clock } = this.parts;
+    const { subscription, listener, log, clock } = this.dependencies;
     let channel: ConsumerChannel | undefined;
     try {
-      this.#queue = await declareTopology(raw, subscription, log);
-      this.#tellVersion(serverVersionOf(raw));
+      this.#queue = await declareTopology(topologyClientOf(raw), subscription, log);
+      this.#sawVersion(serverVersionOf(raw));
       channel = await ConsumerChannel.open(raw, (message) => this.#deliver(message), clock);
       this.#channel = channel;
       this.#closing.signal.throwIfAborted(); // Else nobody would close the channel any more.
-      const refused = await this.#applyIntake();
+      const refused = await this.#applyGate();
       if (refused !== undefined) throw refused;
       if (!channel.isOpen) throw await channel.ended;
     } catch (error) {
@@ -137,29 +139,29 @@ export class ChannelLoop implements BrokerConsumer {
       return this.#failed(raw, error as Error);
     }
     this.#firstAttempt();
-    const ended = this.parts.connection.reasonOf(raw, await channel.ended);
+    const ended = this.dependencies.connection.reasonOf(raw, await channel.ended);
     if (this.#closing.signal.aborted) return true;
-    const reason = this.#diagnosed(raw, channel, ended);
+    const reason = this.#explained(raw, channel, ended);
     listener.channelLost(ended);
-    log.error('channel', messages.channelLost(this.#queue, await reason));
+    this.#lostAt = clock.monotonic();
+    log.write('channel-closed', texts.channelLost(this.#queue, await reason));
     listener.reconnecting(await reason);
     return false;
   }
 
-  #tellVersion(version: ServerVersion): void {
-    this.#tellsAcquired = isAtLeast(version, [4, 3]);
-    if (this.#version?.join() === version.join()) return;
+  #sawVersion(version: ServerVersion): void {
+    if (this.#version.join() === version.join()) return;
     this.#version = version;
-    sayVersionRemarks(this.parts.subscription, version, this.parts.log);
+    logVersionWarnings(this.dependencies.subscription, version, this.dependencies.log);
   }
 
-  async #diagnosed(raw: RawConnection, channel: ConsumerChannel, reason: Error): Promise<Error> {
-    const { subscription, listener, clock } = this.parts;
+  async #explained(raw: RawConnection, channel: ConsumerChannel, reason: Error): Promise<Error> {
+    const { subscription, listener, clock } = this.dependencies;
     const { oldest } = channel;
-    const ageMs = oldest instanceof RabbitDelivery ? listener.ageOf(oldest) : 0;
-    if (!(oldest instanceof RabbitDelivery) || ageMs === 0) return reason;
+    const ageMs = oldest instanceof RabbitMQDelivery ? listener.ageOf(oldest) : 0;
+    if (!(oldest instanceof RabbitMQDelivery) || ageMs === 0) return reason;
     const { messageId } = oldest.message.properties;
-    return diagnosed(subscription, {
+    return explainChannelEnd(subscription, {
       reason,
       version: serverVersionOf(raw),
       oldest: { messageId, ageMs },
@@ -171,17 +173,23 @@ export class ChannelLoop implements BrokerConsumer {
   }
 
   async #failed(raw: RawConnection, failure: Error): Promise<boolean> {
-    const { listener, log, connection } = this.parts;
+    const { listener, log, connection } = this.dependencies;
     const { signal } = this.#closing;
     const isSuspect = forbidsAFeature(connection.reasonOf(raw, failure));
-    const forbidden = isSuspect ? await this.parts.tryAlone(signal) : undefined;
+    const forbidden = isSuspect ? await this.dependencies.probeDeclaration(signal) : undefined;
     if (signal.aborted) return true;
     this.#forbidden = forbidden;
     const error = forbidden ?? failure;
     const isRefused = forbidden !== undefined || isRefusal(failure);
-    log.error('consume', messages.cannotConsume(this.parts.subscription.queue, error, isRefused));
-    if (isRefused) listener.refused(error);
-    else listener.reconnecting(error);
+    const { queue } = this.dependencies.subscription;
+    this.#lostAt ??= this.dependencies.clock.monotonic();
+    if (isRefused) {
+      log.write('refused', texts.refusedBy(queue, error));
+      listener.refused(error);
+    } else {
+      log.write('reconnecting', texts.cannotConsume(queue, error));
+      listener.reconnecting(error);
+    }
     return forbidden !== undefined;
   }
 
@@ -189,10 +197,10 @@ export class ChannelLoop implements BrokerConsumer {
    * Makes the consumer be what is wished for: there, or cancelled. One change at a time. Resolves with
    * the error of a consume that the broker refused; that ends the channel as well.
    */
-  #applyIntake(): Promise<Error | undefined> {
+  #applyGate(): Promise<Error | undefined> {
     this.#change = this.#change.then(async () => {
       try {
-        await this.#changeIntake();
+        await this.#changeConsumer();
         return undefined;
       } catch (error) {
         return error as Error;
@@ -201,41 +209,41 @@ export class ChannelLoop implements BrokerConsumer {
     return this.#change;
   }
 
-  async #changeIntake(): Promise<void> {
+  async #changeConsumer(): Promise<void> {
     const channel = this.#channel;
     if (channel === undefined || !channel.isOpen) return;
-    if (!this.#intake.isOpen) return channel.cancel();
+    if (!this.#gate.isOpen) return channel.cancel();
     if (channel.isConsuming) return;
-    const { subscription, prefetch, listener } = this.parts;
+    const { subscription, prefetch, listener } = this.dependencies;
     const options = { ...subscription.queueOptions.consumerOptions, noAck: subscription.noAck };
     const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
     await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
     this.#failures = 0;
+    this.#logRecovery();
     listener.consuming();
   }
 
-  readonly #sendCopy: SendCopy = async (copy, target, { queue, channel: { lost } }) => {
-    const result = await this.parts.copies.send(copy, target, { queue, lost });
-    if (result === 'confirmed') this.#intake.copied();
+  #logRecovery(): void {
+    const { log, clock } = this.dependencies;
+    if (this.#lostAt === undefined) return;
+    log.write('consuming', texts.consuming(this.#queue, clock.monotonic() - this.#lostAt));
+    this.#lostAt = undefined;
+  }
+
+  readonly #republish: Republish = async (message, target, original) => {
+    const result = await this.dependencies.republisher.publish(message, target, original);
+    if (result.status === 'confirmed') this.#gate.republished();
     return result;
   };
 
   #deliver(message: IncomingMessage): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    const { subscription, listener, log } = this.parts;
-    if (this.#counts && message.fields.redelivered && !hasBrokerCount(message)) {
-      this.#counts = false;
-      log.error('counts', messages.notCounting(this.#queue));
-    }
-    const delivery = new RabbitDelivery(
-      message,
-      this.#queue,
-      this.#counts,
-      this.#counts && this.#tellsAcquired,
-      channel,
-      this.#sendCopy,
-    );
+    const { subscription, listener } = this.dependencies;
+    const countsRedeliveries = this.#counting.of(message, this.#queue);
+    const acquired = acquiredCount(message, countsRedeliveries, this.#version);
+    const counts = { countsRedeliveries, acquired };
+    const delivery = new RabbitMQDelivery(message, this.#queue, counts, channel, this.#republish);
     if (!subscription.noAck) channel.arrived(delivery);
     listener.delivered(delivery);
   }

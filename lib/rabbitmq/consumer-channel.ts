@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import type { Frame, Written } from '../broker/port';
-import { type Clock, pause, within } from '../clock';
-import type { IncomingMessage } from '../delivery/message';
-import { messages } from '../outcome/messages';
-import { Acker, type Tagged } from './acker';
+import type { SettleAction, Written } from '../amqp/port';
+import { type Clock, sleep, within } from '../clock';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
+import { Acknowledger, type Tagged } from './acknowledger';
 import type { RawChannel, RawConnection } from './types';
 
 /** What a channel hands over; `undefined`: the server has cancelled the consumer. */
 export type OnMessage = (message: IncomingMessage) => void;
 
 /** How a subscription consumes. */
-export interface ConsumeTerms {
+export interface ConsumeOptions {
   readonly queue: string;
   readonly prefetch: number;
   readonly options: Parameters<RawChannel['consume']>[2];
@@ -34,7 +34,7 @@ export class ConsumerCancelled extends Error {
 export class ConsumerChannel {
   /** Resolves with the reason when the channel has ended, in whatever way. Never rejects. */
   readonly ended: Promise<Error>;
-  readonly #acker: Acker;
+  readonly #acknowledger: Acknowledger;
   readonly #lost = new AbortController();
   #consumerTag: string | undefined;
   #drainedQueue: string | undefined;
@@ -48,7 +48,10 @@ export class ConsumerChannel {
   ) {
     // Each copy under way listens: as many as the prefetch.
     setMaxListeners(0, this.#lost.signal);
-    this.#acker = new Acker((tag, multiple) => raw.ack(asMessage(tag), multiple), clock);
+    this.#acknowledger = new Acknowledger(
+      (tag, multiple) => raw.ack(asMessage(tag), multiple),
+      clock,
+    );
     this.ended = new Promise((resolve) => {
       let reason: Error | undefined;
       this.#end = (error) => {
@@ -59,7 +62,7 @@ export class ConsumerChannel {
       raw.on('error', (error: Error) => {
         reason = error;
       });
-      raw.on('close', () => this.#end(reason ?? new Error(messages.channelClosed)));
+      raw.on('close', () => this.#end(reason ?? new Error(texts.channelClosed)));
     });
   }
 
@@ -86,7 +89,7 @@ export class ConsumerChannel {
   }
 
   /** Consumes; rejects with what the broker answers where it refuses. */
-  async consume({ queue, prefetch, options, isDrained }: ConsumeTerms): Promise<void> {
+  async consume({ queue, prefetch, options, isDrained }: ConsumeOptions): Promise<void> {
     await this.raw.prefetch(prefetch);
     if (isDrained) this.#drainedQueue = queue;
     const { consumerTag } = await this.raw.consume(
@@ -114,18 +117,18 @@ export class ConsumerChannel {
 
   /** The delivery that has been unsettled for longest; also once the channel has ended. */
   get oldest(): Tagged | undefined {
-    return this.#acker.oldest;
+    return this.#acknowledger.oldest;
   }
 
   arrived(delivery: Tagged): void {
-    this.#acker.arrived(delivery);
+    this.#acknowledger.arrived(delivery);
   }
 
-  settle(delivery: Tagged, frame: Frame, written: Written): void {
+  settle(delivery: Tagged, action: SettleAction, written: Written): void {
     if (!this.#open) return written(false);
-    if (frame === 'acknowledge') return this.#acker.acknowledge(delivery, written);
-    this.#acker.settled(delivery);
-    written(this.#write(delivery.tag, frame));
+    if (action === 'ack') return this.#acknowledger.acknowledge(delivery, written);
+    this.#acknowledger.settled(delivery);
+    written(this.#write(delivery.tag, action));
   }
 
   /**
@@ -134,11 +137,11 @@ export class ConsumerChannel {
    */
   async close(limitMs: number): Promise<void> {
     if (!this.#open) return;
-    this.#acker.flush();
+    this.#acknowledger.flush();
     this.#open = false;
     // A connection that breaks meanwhile ends the channel without an answer to the close.
     await within(this.clock, limitMs, Promise.race([this.#drain(), this.ended]));
-    this.#end(new Error(messages.channelClosed));
+    this.#end(new Error(texts.channelClosed));
   }
 
   // A server passes on to a quorum queue about thirty acknowledgements at a time. What it still holds when
@@ -148,7 +151,7 @@ export class ConsumerChannel {
     const queue = this.#drainedQueue;
     try {
       for (let turn = 0; turn < DRAINING_TURNS && queue !== undefined; turn += 1) {
-        if (turn > 0) await pause(this.clock, DRAINING_PAUSE);
+        if (turn > 0) await sleep(this.clock, DRAINING_PAUSE);
         await this.raw.checkQueue(queue);
       }
     } catch {
@@ -157,11 +160,11 @@ export class ConsumerChannel {
     await this.#closeRaw();
   }
 
-  #write(tag: number, frame: Exclude<Frame, 'acknowledge'>): boolean {
+  #write(tag: number, action: Exclude<SettleAction, 'ack'>): boolean {
     try {
       // Since RabbitMQ 4.3 a nack that requeues is not counted, and a reject is.
-      if (frame === 'release') this.raw.nack(asMessage(tag), false, true);
-      else this.raw.reject(asMessage(tag), frame === 'requeue');
+      if (action === 'requeueUnprocessed') this.raw.nack(asMessage(tag), false, true);
+      else this.raw.reject(asMessage(tag), action === 'requeueFailed');
       return true;
     } catch {
       return false; // amqplib throws once the channel closes: the delivery is out again.
@@ -170,8 +173,8 @@ export class ConsumerChannel {
 
   #cancelledByServer(queue: string): void {
     this.#consumerTag = undefined;
-    this.#acker.flush();
-    this.#end(new ConsumerCancelled(messages.cancelledByServer(queue)));
+    this.#acknowledger.flush();
+    this.#end(new ConsumerCancelled(texts.cancelledByServer(queue)));
     // At once: amqplib ends the connection over a second cancel, which follows when another
     // acknowledgement takes too long.
     void this.#closeRaw();

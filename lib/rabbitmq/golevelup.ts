@@ -1,26 +1,10 @@
-import {
-  type AmqpConnection,
-  RABBIT_CONTEXT_TYPE_KEY,
-  RABBIT_HEADER_TYPE,
-  RABBIT_PARAM_TYPE,
-  RABBIT_REQUEST_TYPE,
-} from '@golevelup/nestjs-rabbitmq';
-import type { BrokerConnection, BrokerParts } from '../broker/connection';
-import type { Broker } from '../broker/port';
+import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
+import type { Broker } from '../amqp/port';
 import type { Clock } from '../clock';
-import type { SubscribeOptions } from '../subscription/options';
-import type { Subscription } from '../subscription/subscription';
-import { RabbitBroker } from './rabbitmq-broker';
-
-/** The context type that golevelup gives its handlers, and what users' filters test for. */
-export const CONTEXT_TYPE = RABBIT_CONTEXT_TYPE_KEY;
-
-/** The numbers of golevelup's parameter decorators. */
-export const PARAMETER = {
-  payload: RABBIT_PARAM_TYPE,
-  header: RABBIT_HEADER_TYPE,
-  message: RABBIT_REQUEST_TYPE,
-} as const;
+import type { SubscribeOptions } from '../model/options';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { RabbitMQBroker } from './rabbitmq-broker';
 
 const DEFAULT_PREFETCH = 10;
 
@@ -56,7 +40,7 @@ export class GolevelupConnection implements BrokerConnection {
     return this.#configuration.defaultHandler || undefined;
   }
 
-  get deserializer(): Subscription['deserializer'] {
+  get deserializer(): SubscriptionMetadata['deserializer'] {
     const { deserializer } = this.#configuration;
     // golevelup fills its own in where the application gives none; it takes broken UTF-8 for text.
     const Connection = this.connection.constructor as new (config: object) => AmqpConnection;
@@ -83,7 +67,7 @@ export class GolevelupConnection implements BrokerConnection {
     return declared && (declared.type ?? defaultExchangeType);
   }
 
-  broker(parts: BrokerParts): Broker {
-    return new RabbitBroker({ ...parts, connection: this.connection, clock: this.clock });
+  broker(parts: BrokerDependencies): Broker {
+    return new RabbitMQBroker({ ...parts, connection: this.connection, clock: this.clock });
   }
 }

@@ -1,5 +1,5 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
-import type { ServerVersion } from '../broker/queue-declarations';
+import type { ServerVersion } from '../amqp/queue-declarations';
 import { type Clock, within } from '../clock';
 import type { ConnectionManager, RawConnection } from './types';
 

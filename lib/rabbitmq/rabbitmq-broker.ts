@@ -1,54 +1,56 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
-import type { Broker, BrokerConsumer, ConsumerListener } from '../broker/port';
+import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
+import { Republisher } from '../amqp/republisher';
 import type { Clock } from '../clock';
-import type { SubscriptionLog } from '../subscription/log';
-import type { Subscription } from '../subscription/subscription';
+import type { SubscriptionLog } from '../log/subscription-log';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { ChannelLoop } from './channel-loop';
-import { CopyConnection } from './copy-connection';
-import { CopySender } from './copy-sender';
+import { probeDeclaration } from './declaration-probe';
 import { ManagedConnection } from './managed-connection';
-import { tryAlone } from './trial';
+import { RepublishConnection } from './republish-connection';
+import { SecondConnection } from './second-connection';
 
-/** What the adapter needs from outside. */
-export interface RabbitBrokerParts {
+/** What the adapter is made of. */
+export interface RabbitMQBrokerDependencies {
   readonly connection: AmqpConnection;
   readonly clock: Clock;
-  /** In ms, for all tries of one copy together. */
-  readonly copyTimeout: number;
-  logOf(subscription: Subscription): SubscriptionLog;
+  /** In ms, for all tries of one message together. */
+  readonly republishTimeout: number;
+  logOf(subscription: SubscriptionMetadata): SubscriptionLog;
 }
 
-/** The port on a connection that golevelup manages: consuming there, copies on a connection beside it. */
-export class RabbitBroker implements Broker {
+/** The port on a connection that golevelup manages: consuming there, publishing on a second connection. */
+export class RabbitMQBroker implements Broker {
   readonly #connection: ManagedConnection;
-  readonly #copies: CopyConnection;
+  readonly #republishing: RepublishConnection;
 
-  constructor(private readonly parts: RabbitBrokerParts) {
-    this.#connection = new ManagedConnection(parts.connection, parts.clock);
-    this.#copies = new CopyConnection(parts.connection, parts.clock);
+  constructor(private readonly dependencies: RabbitMQBrokerDependencies) {
+    const { connection, clock } = dependencies;
+    this.#connection = new ManagedConnection(connection, clock);
+    this.#republishing = new RepublishConnection(new SecondConnection(connection, clock));
   }
 
   consumer(
-    subscription: Subscription,
+    subscription: SubscriptionMetadata,
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer {
-    const { clock, copyTimeout, logOf, connection } = this.parts;
+    const { clock, republishTimeout, logOf, connection } = this.dependencies;
     const log = logOf(subscription);
-    const copies = new CopySender(subscription, this.#copies, log, clock, copyTimeout);
     return new ChannelLoop({
       subscription,
       prefetch,
       listener,
       connection: this.#connection,
-      copies,
+      republisher: new Republisher(subscription, this.#republishing, log, clock, republishTimeout),
       log,
       clock,
-      tryAlone: (signal) => tryAlone(connection, subscription, log, { clock, signal }),
+      probeDeclaration: (signal) =>
+        probeDeclaration(connection, subscription, log, { clock, signal }),
     });
   }
 
   close(limitMs: number): Promise<void> {
-    return this.#copies.close(limitMs);
+    return this.#republishing.close(limitMs);
   }
 }

@@ -1,24 +1,5 @@
-import type { Cause } from '../outcome/failure';
-
-/** Why a message is put into the dead-letter queue. */
-export type DeadLetterReason = 'attempts' | 'drop' | Cause;
-
-/**
- * What is to be done with a delivery. A copy is followed by an acknowledgement of the original, once
- * the broker has confirmed the copy and not returned it.
- * @publicApi
- */
-export type Decision =
-  | { readonly do: 'acknowledge' }
-  /** `warn`: a message is lost here that a dead-letter queue would have kept. */
-  | { readonly do: 'reject'; readonly warn?: true }
-  | { readonly do: 'requeue' }
-  | { readonly do: 'copyToRetryAddress'; readonly attempt: number; readonly delayMs: number }
-  | { readonly do: 'copyToDeadLetter'; readonly reason: DeadLetterReason }
-  | { readonly do: 'leaveUnsettled' }
-  | { readonly do: 'nothing' }
-  /** On arrival only: the handler is called. */
-  | { readonly do: 'run' };
+import type { DeadLetterReason, Decision } from '../model/decision';
+import type { Cause } from '../model/failure-mark';
 
 /** A delay in whole ms; `backoff`: it came from the subscription, not from the handler. */
 interface Delayed {
@@ -27,86 +8,80 @@ interface Delayed {
 }
 
 /**
- * An outcome as the decision needs it: what the handler said (`kind`), what a policy said in its place
- * (`policy`, with the cause), or that the delivery has just come in (`arrival`).
+ * An outcome as the decision needs it: what the handler returned or threw (`kind`), or what a failure
+ * policy decided in its place (`policy`, with the cause).
  */
 export type Verdict =
-  | { readonly arrival: true; readonly acquired?: number }
   | { readonly kind: 'ack' | 'drop' | 'retry' }
   | ({ readonly kind: 'retryAfter' } & Delayed)
   | { readonly policy: 'failFast' | 'drop' | 'skip' | 'retry'; readonly cause: Cause }
   | ({ readonly policy: 'retryAfter'; readonly cause: Cause } & Delayed);
 
-/** What of a subscription the decision looks at. */
-export interface DecisionTerms {
+/** The options of a subscription that decisions depend on. */
+export interface DecisionOptions {
   readonly retry?:
     | {
         readonly attempts: number;
-        readonly by?: 'runtime' | 'broker';
-        /** How often the broker may hand a message out, what costs no attempt included. */
-        readonly acquisitions?: number;
+        readonly by?: 'client' | 'broker';
+        readonly maxDeliveries?: number;
       }
     | undefined;
-  readonly deadLetter?: { readonly by?: 'runtime' | 'broker' } | undefined;
+  readonly deadLetter?: { readonly by?: 'client' | 'broker' } | undefined;
   readonly noAck?: boolean;
 }
 
-const ACKNOWLEDGE: Decision = Object.freeze({ do: 'acknowledge' });
-const REJECT: Decision = Object.freeze({ do: 'reject' });
-const REJECT_WITH_WARNING: Decision = Object.freeze({ do: 'reject', warn: true });
-const REQUEUE: Decision = Object.freeze({ do: 'requeue' });
-const LEAVE_UNSETTLED: Decision = Object.freeze({ do: 'leaveUnsettled' });
-const NOTHING: Decision = Object.freeze({ do: 'nothing' });
-const RUN: Decision = Object.freeze({ do: 'run' });
+const ACK: Decision = Object.freeze({ kind: 'ack' });
+const REJECT: Decision = Object.freeze({ kind: 'reject' });
+const REJECT_WITH_WARNING: Decision = Object.freeze({ kind: 'reject', warn: true });
+const REQUEUE: Decision = Object.freeze({ kind: 'requeue' });
+const LEAVE_UNSETTLED: Decision = Object.freeze({ kind: 'leaveUnsettled' });
+const NONE: Decision = Object.freeze({ kind: 'none' });
 
 /**
  * The one place that turns an outcome into a decision. Pure: the same input, the same decision.
- * @param attempt how often the message was handed out, this time included.
- * @param counts whether the broker keeps a count of redeliveries for this queue.
+ * @param attempt the number of this attempt, from 1.
+ * @param countsRedeliveries whether the broker counts the redeliveries of this queue.
  */
 export function decide(
   verdict: Verdict,
-  terms: DecisionTerms,
+  options: DecisionOptions,
   attempt: number,
-  counts: boolean,
+  countsRedeliveries: boolean,
 ): Decision {
-  if ('arrival' in verdict) {
-    const { attempts = 0, acquisitions = Number.POSITIVE_INFINITY } = terms.retry ?? {};
-    const isPoison = attempt > attempts || (verdict.acquired ?? 0) > acquisitions;
-    return !terms.noAck && terms.retry && isPoison ? atTheCap(terms) : RUN;
-  }
-  const said = 'kind' in verdict ? verdict.kind : verdict.policy;
-  if (said === 'failFast') return LEAVE_UNSETTLED;
-  if (terms.noAck) return NOTHING;
-  if (said === 'ack' || said === 'skip') return ACKNOWLEDGE;
-  if (said === 'drop') {
-    return deadLetter(terms, 'cause' in verdict ? verdict.cause : 'drop') ?? REJECT;
+  const asked = 'kind' in verdict ? verdict.kind : verdict.policy;
+  if (asked === 'failFast') return LEAVE_UNSETTLED;
+  if (options.noAck) return NONE;
+  if (asked === 'ack' || asked === 'skip') return ACK;
+  if (asked === 'drop') {
+    return deadLetter(options, 'cause' in verdict ? verdict.cause : 'drop') ?? REJECT;
   }
   // The cap is looked at before any retry.
-  if (terms.retry && attempt >= terms.retry.attempts) return atTheCap(terms);
-  return again('delayMs' in verdict ? verdict : { delayMs: 0 }, terms, attempt, counts);
+  if (options.retry && attempt >= options.retry.attempts) return decisionAtTheCap(options);
+  const delayed = 'delayMs' in verdict ? verdict : { delayMs: 0 };
+  return nextAttempt(delayed, options, attempt, countsRedeliveries);
 }
 
-function atTheCap(terms: DecisionTerms): Decision {
-  return deadLetter(terms, 'attempts') ?? REJECT_WITH_WARNING;
+/** The decision about a message that has used up its attempts. */
+export function decisionAtTheCap(options: DecisionOptions): Decision {
+  return deadLetter(options, 'attempts') ?? REJECT_WITH_WARNING;
 }
 
-function deadLetter(terms: DecisionTerms, reason: DeadLetterReason): Decision | undefined {
-  if (!terms.deadLetter) return undefined;
-  // Rejected, the queue's own route takes it.
-  return terms.deadLetter.by === 'broker' ? REJECT : { do: 'copyToDeadLetter', reason };
+function deadLetter(options: DecisionOptions, reason: DeadLetterReason): Decision | undefined {
+  if (!options.deadLetter) return undefined;
+  // Rejected, the queue's own dead-letter exchange takes it.
+  return options.deadLetter.by === 'broker' ? REJECT : { kind: 'deadLetter', reason };
 }
 
-function again(
+function nextAttempt(
   { delayMs, backoff = false }: Delayed,
-  { retry }: DecisionTerms,
+  { retry }: DecisionOptions,
   attempt: number,
-  counts: boolean,
+  countsRedeliveries: boolean,
 ): Decision {
-  const copy: Decision = { do: 'copyToRetryAddress', attempt: attempt + 1, delayMs };
-  const brokerDelays = retry?.by === 'broker' && counts;
-  if (delayMs > 0) return brokerDelays && backoff ? REQUEUE : copy;
-  // Where the broker delays what comes back to it, only a copy comes again at once.
-  if (retry && (brokerDelays || !counts)) return copy;
+  const republish: Decision = { kind: 'republish', attempt: attempt + 1, delayMs };
+  const brokerDelays = retry?.by === 'broker' && countsRedeliveries;
+  if (delayMs > 0) return brokerDelays && backoff ? REQUEUE : republish;
+  // A broker that delays what is requeued retries at once only what is republished.
+  if (retry && (brokerDelays || !countsRedeliveries)) return republish;
   return REQUEUE;
 }

@@ -1,221 +1,201 @@
-import { copyQueueOf } from '../broker/copy-tries';
-import type { CopyTarget, Frame } from '../broker/port';
-import type { Clock } from '../clock';
-import { type Copy, deadLetterOf, retryCopyOf } from '../delivery/copy';
-import { messages } from '../outcome/messages';
-import { failureOf, type Outcome, workOf } from '../outcome/outcome';
-import { isThenable } from '../outcome/thenable';
-import type { SubscriptionLog } from '../subscription/log';
-import type { Subscription } from '../subscription/subscription';
-import { type Decision, decide } from './decide';
-import { SettlementReport } from './report';
-import type { Run } from './run';
-import type { Settlement, SettlementResult } from './settlement';
+import type { RepublishTarget, SettleAction } from '../amqp/port';
+import { targetQueueOf } from '../amqp/republish-attempts';
+import { deadLetterMessageOf, type OutgoingMessage, retryMessageOf } from '../delivery/republish';
+import { texts } from '../log/texts';
+import type { Decision, RepublishDecision } from '../model/decision';
+import { failureMarkOf, type Outcome, workOf } from '../model/outcome';
+import type { Settlement, SettlementStatus } from '../model/settlement';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { runAfterWork } from './after-work';
+import { decide } from './decide';
+import type { InFlight } from './in-flight';
+import type { ReceiverHost } from './receiver-host';
+import { SettlementReport, targetText } from './settlement-report';
 import { verdictOf } from './verdict';
 
-/** What the settler asks of and tells its surroundings. */
-export interface SettlerSurroundings {
-  readonly clock: Clock;
-  readonly log: SubscriptionLog;
-  /** Whether the service is stopping: failures are then released instead of settled. */
-  stopping(): boolean;
-  /** Stops the intake after a failed copy; resolves once it has stopped. */
-  backOff(): Promise<void>;
-  /** Resolves once an intake that is being stopped has stopped. */
-  intakeStopped(): Promise<void>;
-  /** A delivery is left unsettled on purpose: the service is to stop. */
-  failFast(run: Run, error: unknown): void;
-  /** Whether anybody listens to settlements. */
-  observed(): boolean;
-  /** Called where somebody listens, and for each delivery whose channel was gone. */
-  settled(settlement: Settlement): void;
-  /** The delivery is no longer in flight: settled, its work done. */
-  finished(run: Run): void;
-}
+const REQUEUE: Decision = Object.freeze({ kind: 'requeue' });
+const NONE: Decision = Object.freeze({ kind: 'none' });
 
 /**
- * Carries decisions out, each exactly once, and says what became of them. Never throws, never rejects.
- * A copy is sent and confirmed before its original is acknowledged: a crash in between makes a
- * duplicate, never a loss.
+ * Carries decisions out, each exactly once, and reports what became of them. Never throws, never
+ * rejects. A message is published and confirmed before its delivery is acknowledged: a crash in between
+ * makes a duplicate, never a loss.
  */
 export class Settler {
   readonly #report: SettlementReport;
 
+  /** @param finished called when a delivery is no longer in flight: settled, its work done. */
   constructor(
-    private readonly subscription: Subscription,
-    private readonly surroundings: SettlerSurroundings,
+    private readonly subscription: SubscriptionMetadata,
+    private readonly host: ReceiverHost,
+    private readonly finished: (inFlight: InFlight) => void,
   ) {
-    this.#report = new SettlementReport(subscription, surroundings.log);
+    this.#report = new SettlementReport(subscription, host.log);
   }
 
   /** Settles a delivery as the outcome says. A second outcome of one delivery changes nothing. */
-  settle(run: Run, outcome: Outcome): void {
-    if (run.decided) return;
-    const failure = failureOf(outcome);
-    if (failure && failure.cause !== 'undecodable' && this.surroundings.stopping()) {
-      this.release(run, outcome);
+  settle(inFlight: InFlight, outcome: Outcome): void {
+    if (inFlight.settling) return;
+    const failure = failureMarkOf(outcome);
+    if (failure && failure.cause !== 'invalid-payload' && this.host.isStopping()) {
+      this.requeue(inFlight, outcome);
       return;
     }
-    const { attempt } = run.delivery;
-    const { log } = this.surroundings;
-    const verdict = verdictOf(outcome, this.subscription, attempt, (value, source) =>
-      source === 'serverNamed'
-        ? log.warn('delay', messages.noDelayOnServerNamedQueue)
-        : log.error('delay', messages.unusableDelay(source, value)),
+    const { delivery, brokerDelivery } = inFlight;
+    const verdict = verdictOf(outcome, this.subscription, delivery.attempt, (value, source) =>
+      this.host.log.write(
+        'invalid-delay',
+        source === 'serverNamed'
+          ? texts.noDelayOnServerNamedQueue(delivery)
+          : texts.invalidDelay(delivery, source, value),
+      ),
     );
-    this.carryOut(run, outcome, decide(verdict, this.subscription, attempt, run.source.counts));
+    const { countsRedeliveries } = brokerDelivery;
+    const decision = decide(verdict, this.subscription, delivery.attempt, countsRedeliveries);
+    this.carryOut(inFlight, outcome, decision);
   }
 
-  /** Gives a delivery back untried, since the service is stopping. */
-  release(run: Run, outcome: Outcome): void {
-    if (run.decided) return;
-    run.decided = true;
+  /** Requeues a delivery that was not handled, since its subscription stops or is paused. */
+  requeue(inFlight: InFlight, outcome: Outcome): void {
+    if (inFlight.settling) return;
+    inFlight.settling = true;
     if (this.subscription.noAck) {
-      this.#report.lostWhileStopping(run.delivery);
-      this.#finish(run, outcome, { do: 'nothing' }, 'none');
+      this.#report.lost(inFlight.delivery);
+      this.#finish(inFlight, outcome, NONE, 'none');
       return;
     }
-    const giveBack = this.#giveBack(run, outcome, { do: 'requeue' });
-    if (run.over) return giveBack();
-    run.giveBack = giveBack;
-    // Before the intake has stopped, it would come straight back.
-    void this.surroundings.intakeStopped().then(() => {
-      if (!run.over) giveBack();
+    const requeue = this.#requeueOf(inFlight, outcome, REQUEUE);
+    if (inFlight.givenUp) return requeue();
+    inFlight.requeue = requeue;
+    // Before the consumer is cancelled, the message would come straight back.
+    void this.host.consumerCancelled().then(() => {
+      if (!inFlight.givenUp) requeue();
     });
   }
 
   /** Carries out a decision. */
-  carryOut(run: Run, outcome: Outcome, decision: Decision): void {
-    run.decided = true;
-    this.#report.decided(run.delivery, outcome, decision);
-    switch (decision.do) {
-      case 'acknowledge':
+  carryOut(inFlight: InFlight, outcome: Outcome, decision: Decision): void {
+    inFlight.settling = true;
+    switch (decision.kind) {
+      case 'ack':
       case 'reject':
+        return this.#send(inFlight, outcome, decision, decision.kind);
       case 'requeue':
-        return this.#send(run, outcome, decision, decision.do);
-      case 'copyToRetryAddress':
-      case 'copyToDeadLetter':
-        return void this.#copy(run, outcome, decision);
+        return this.#send(inFlight, outcome, decision, 'requeueFailed');
+      case 'republish':
+      case 'deadLetter':
+        return void this.#republish(inFlight, outcome, decision);
       case 'leaveUnsettled':
-        run.source.leave();
-        this.surroundings.failFast(run, failureOf(outcome)?.error);
-        return this.#finish(run, outcome, decision, 'none');
-      default:
-        return this.#finish(run, outcome, decision, 'none');
+        inFlight.brokerDelivery.leave();
+        this.#report.sent(inFlight.delivery, outcome, decision);
+        this.host.failFast(inFlight, failureMarkOf(outcome)?.error);
+        return this.#finish(inFlight, outcome, decision, 'none');
+      case 'none':
+        this.#report.sent(inFlight.delivery, outcome, decision);
+        return this.#finish(inFlight, outcome, decision, 'none');
     }
   }
 
-  #giveBack(run: Run, outcome: Outcome, decision: Decision): () => void {
+  #requeueOf(inFlight: InFlight, outcome: Outcome, decision: Decision): () => void {
     return () => {
-      this.#report.released(run.delivery);
-      run.source.settle('release', (written) =>
-        this.#finish(run, outcome, decision, written ? 'released' : 'abandoned'),
-      );
+      inFlight.brokerDelivery.settle('requeueUnprocessed', (isWritten) => {
+        if (isWritten) this.#report.requeued(inFlight.delivery);
+        this.#finish(inFlight, outcome, decision, isWritten ? 'released' : 'abandoned');
+      });
     };
   }
 
-  #send(run: Run, outcome: Outcome, decision: Decision, frame: Frame): void {
-    run.source.settle(frame, (written) =>
-      this.#finish(run, outcome, decision, written ? 'sent' : 'abandoned'),
-    );
+  #send(inFlight: InFlight, outcome: Outcome, decision: Decision, action: SettleAction): void {
+    inFlight.brokerDelivery.settle(action, (isWritten) => {
+      if (isWritten) this.#report.sent(inFlight.delivery, outcome, decision);
+      this.#finish(inFlight, outcome, decision, isWritten ? 'sent' : 'abandoned');
+    });
   }
 
-  async #copy(
-    run: Run,
+  async #republish(
+    inFlight: InFlight,
     outcome: Outcome,
-    decision: Extract<Decision, { do: 'copyToRetryAddress' | 'copyToDeadLetter' }>,
+    decision: RepublishDecision,
   ): Promise<void> {
-    run.giveBack = this.#giveBack(run, outcome, decision);
-    const [copy, target] = this.#copyFor(run, outcome, decision);
-    const queue = copyQueueOf(this.subscription, run.source.queue, target);
-    run.copy = { queue, delayMs: target.to === 'retryAddress' ? target.delayMs : 0, ...copy };
-    const result = await run.source.copy(copy, target);
-    if (run.over) return;
-    if (result === 'confirmed') return this.#send(run, outcome, decision, 'acknowledge');
-    if (result === 'lost') return this.#finish(run, outcome, decision, 'abandoned');
-    // Rejected, the original would be deleted at a queue's limit; released before the intake has
-    // stopped, it would come straight back.
-    this.#report.copyFailed(run.delivery, target);
-    await this.surroundings.backOff();
-    if (run.over) return;
-    run.source.settle('release', (written) =>
-      this.#finish(run, outcome, decision, written ? 'copyFailed' : 'abandoned'),
-    );
+    const { brokerDelivery, delivery } = inFlight;
+    inFlight.requeue = this.#requeueOf(inFlight, outcome, decision);
+    const [message, target] = this.#messageFor(inFlight, outcome, decision);
+    const queue = targetQueueOf(this.subscription, brokerDelivery.queue, target);
+    const delayMs = target.to === 'retry' ? target.delayMs : 0;
+    inFlight.republished = { queue, delayMs, ...message };
+    const result = await brokerDelivery.republish(message, target);
+    if (inFlight.givenUp) return;
+    if (result.status === 'confirmed') return this.#send(inFlight, outcome, decision, 'ack');
+    if (result.status === 'lost') return this.#finish(inFlight, outcome, decision, 'abandoned');
+    // Rejected, the delivery would be deleted at a queue's limit; requeued before the consumer is
+    // cancelled, it would come straight back.
+    await this.host.pauseAfterFailure();
+    if (inFlight.givenUp) return;
+    brokerDelivery.settle('requeueUnprocessed', (isWritten) => {
+      const name = targetText(this.subscription, target);
+      if (isWritten) this.#report.republishFailed(delivery, outcome, name, result);
+      this.#finish(inFlight, outcome, decision, isWritten ? 'republishFailed' : 'abandoned');
+    });
   }
 
-  #copyFor(
-    { delivery }: Run,
+  #messageFor(
+    { delivery }: InFlight,
     outcome: Outcome,
-    decision: Extract<Decision, { do: 'copyToRetryAddress' | 'copyToDeadLetter' }>,
-  ): [Copy, CopyTarget] {
-    const now = this.surroundings.clock.now();
-    if (decision.do === 'copyToRetryAddress') {
+    decision: RepublishDecision,
+  ): [OutgoingMessage, RepublishTarget] {
+    const now = this.host.clock.now();
+    if (decision.kind === 'republish') {
       const { attempt, delayMs } = decision;
-      return [retryCopyOf(delivery, attempt, now), { to: 'retryAddress', delayMs }];
+      return [retryMessageOf(delivery, attempt, now), { to: 'retry', delayMs }];
     }
     const diagnosis = {
       reason: decision.reason,
-      error: failureOf(outcome)?.error,
+      error: failureMarkOf(outcome)?.error,
       text: outcome.reason,
       withStack: this.subscription.deadLetter?.stack ?? false,
     };
-    return [deadLetterOf(delivery, diagnosis, now), { to: 'deadLetter' }];
+    return [deadLetterMessageOf(delivery, diagnosis, now), { to: 'deadLetter' }];
   }
 
-  #finish(run: Run, outcome: Outcome, decision: Decision, result: SettlementResult): void {
-    run.giveBack = undefined;
-    if (result === 'abandoned') this.#report.abandoned(run.delivery);
-    const work = result === 'sent' || decision.do === 'nothing' ? workOf(outcome) : [];
-    const { surroundings } = this;
-    const isTold = work.length > 0 || result === 'abandoned' || surroundings.observed();
-    if (!isTold) return surroundings.finished(run);
-    const settlement = this.#settlementOf(run, outcome, decision, result);
-    surroundings.settled(settlement);
-    if (work.length === 0) return surroundings.finished(run);
-    this.#runWork(work, settlement, 0, () => surroundings.finished(run));
+  #finish(
+    inFlight: InFlight,
+    outcome: Outcome,
+    decision: Decision,
+    status: SettlementStatus,
+  ): void {
+    const { host } = this;
+    inFlight.requeue = undefined;
+    if (status === 'abandoned') this.#report.abandoned(inFlight.delivery, outcome);
+    const work = status === 'sent' || decision.kind === 'none' ? workOf(outcome) : [];
+    if (work.length === 0 && status !== 'abandoned' && !host.isObserved()) {
+      return this.finished(inFlight);
+    }
+    const settlement = this.#settlementOf(inFlight, outcome, decision, status);
+    host.settled(settlement);
+    if (work.length === 0) return this.finished(inFlight);
+    const failed = (error: unknown): void =>
+      host.log.write('after-settlement-failed', texts.andAfterFailed(inFlight.delivery), error);
+    runAfterWork(work, settlement, failed, () => this.finished(inFlight));
   }
 
   #settlementOf(
-    { delivery, startedAt, copy }: Run,
+    { delivery, startedAt, republished }: InFlight,
     outcome: Outcome,
     decision: Decision,
-    result: SettlementResult,
+    status: SettlementStatus,
   ): Settlement {
-    const failure = failureOf(outcome);
+    const failure = failureMarkOf(outcome);
     const settlement: { -readonly [Name in keyof Settlement]: Settlement[Name] } = {
       subscription: this.subscription,
       delivery,
       outcome,
       decision,
       attempt: delivery.attempt,
-      durationMs: this.surroundings.clock.monotonic() - startedAt,
-      settlement: result,
+      durationMs: this.host.clock.monotonic() - startedAt,
+      status,
     };
     if (failure !== undefined) settlement.error = failure.error;
-    if (copy !== undefined) settlement.copy = copy;
+    if (republished !== undefined) settlement.republished = republished;
     return Object.freeze(settlement);
-  }
-
-  // One piece after the other; without a promise where none of them takes time.
-  #runWork(
-    work: ReturnType<typeof workOf>,
-    settlement: Settlement,
-    from: number,
-    finished: () => void,
-  ): void {
-    const failed = (error: unknown): void =>
-      this.surroundings.log.error('andAfter', messages.afterWorkThrew, error);
-    for (let index = from; index < work.length; index += 1) {
-      try {
-        const result = work[index]?.(settlement);
-        if (!isThenable(result)) continue;
-        const goOn = (): void => this.#runWork(work, settlement, index + 1, finished);
-        void Promise.resolve(result).then(undefined, failed).then(goOn);
-        return;
-      } catch (error) {
-        failed(error);
-      }
-    }
-    finished();
   }
 }

@@ -1,7 +1,7 @@
-import { LONGEST_DELAY, milliseconds } from '../outcome/duration';
-import { failureOf, type Outcome } from '../outcome/outcome';
-import { DEFAULT_BACKOFF } from '../subscription/backoff';
-import type { Subscription } from '../subscription/subscription';
+import { DEFAULT_BACKOFF } from '../model/backoff';
+import { LONGEST_DELAY, milliseconds } from '../model/duration';
+import { failureMarkOf, type Outcome } from '../model/outcome';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { Verdict } from './decide';
 
 /** Where a delay comes from that can't be waited for; `serverNamed`: the queue has no lasting name. */
@@ -14,11 +14,11 @@ export type DelaySource = 'outcome' | 'backoff' | 'serverNamed';
  */
 export function verdictOf(
   outcome: Outcome,
-  { backoff, queue }: Subscription,
+  { backoff, queue }: SubscriptionMetadata,
   attempt: number,
   refused: (value: unknown, source: DelaySource) => void,
 ): Verdict {
-  const failure = failureOf(outcome);
+  const failure = failureMarkOf(outcome);
   const policy = failure?.policy;
   if (failure === undefined || policy === undefined) {
     return outcome.kind === 'retryAfter'

@@ -1,8 +1,8 @@
 import { AmqpConnection, type RabbitMQConfig } from '@golevelup/nestjs-rabbitmq';
-import type { QueueDeclaration } from '../broker/queue-declarations';
+import type { QueueDeclaration } from '../amqp/queue-declarations';
+import { texts } from '../log/texts';
 import type { ExchangeTerms } from '../memory/exchanges';
 import type { MemoryServer } from '../memory/memory-server';
-import { messages } from '../outcome/messages';
 
 type PublishOptions = Parameters<AmqpConnection['publish']>[3];
 
@@ -99,7 +99,7 @@ export class MemoryAmqpConnection extends AmqpConnection {
 }
 
 function notInMemory(what: string): never {
-  throw new Error(messages.notInMemory(what));
+  throw new Error(texts.notInMemory(what));
 }
 
 function bytesOf(message: unknown, serialize: (value: unknown) => Buffer): Buffer {

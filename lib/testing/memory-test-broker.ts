@@ -6,17 +6,17 @@ import {
 } from '@golevelup/nestjs-rabbitmq';
 import { DiscoveryService } from '@nestjs/core';
 import type { TestingModuleBuilder } from '@nestjs/testing';
-import type { BrokerConnection } from '../broker/connection';
-import type { ServerVersion } from '../broker/queue-declarations';
-import { type Clock, pause, systemClock } from '../clock';
+import type { BrokerConnection } from '../amqp/connection';
+import type { ServerVersion } from '../amqp/queue-declarations';
+import { type Clock, sleep, systemClock } from '../clock';
 import { MemoryConnection } from '../memory/memory-connection';
 import type { MemoryConsumer } from '../memory/memory-consumer';
 import { MemoryServer } from '../memory/memory-server';
 import { VirtualClock } from '../memory/virtual-clock';
+import { CLOCK, CONNECTIONS } from '../nest/tokens';
 import { GolevelupConnection, isAmqpConnection } from '../rabbitmq/golevelup';
-import { CLOCK, CONNECTIONS } from '../runtime/tokens';
 import { MemoryAmqpConnection, propertiesOf } from './memory-amqp-connection';
-import type { ExistingTopology, Settle, TestBroker } from './test-broker';
+import type { Settle, TestBroker, TestTopology } from './test-broker';
 import { type TestProperties, type TestQueue, testMessageOf } from './test-settlement';
 
 /** How long a close waits in real time before the virtual time is moved to its limits, in ms. */
@@ -59,7 +59,7 @@ export class MemoryTestBroker implements TestBroker {
       });
   }
 
-  async declare({ exchanges = [], queues = [] }: ExistingTopology): Promise<void> {
+  async declare({ exchanges = [], queues = [] }: TestTopology): Promise<void> {
     const { server } = this;
     for (const { name, type } of exchanges) server.declareExchange(name, type);
     for (const { name, arguments: args = {}, exchange, routingKey = '' } of queues) {
@@ -138,11 +138,11 @@ export class MemoryTestBroker implements TestBroker {
   async #moveOnClosing(closed: AbortSignal): Promise<void> {
     const clock = this.#clock;
     if (!(clock instanceof VirtualClock)) return;
-    await pause(systemClock, CLOSING_GRACE, closed);
+    await sleep(systemClock, CLOSING_GRACE, closed);
     while (!closed.aborted) {
       const next = clock.nextAt;
       if (next !== undefined) clock.moveTo(next);
-      await (next === undefined ? pause(systemClock, CLOSING_STEP, closed) : this.turn());
+      await (next === undefined ? sleep(systemClock, CLOSING_STEP, closed) : this.turn());
     }
   }
 

@@ -7,7 +7,7 @@ import {
 } from '@golevelup/nestjs-rabbitmq';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import { systemClock } from '../clock';
-import type { ExistingTopology, Settle, TestBroker } from './test-broker';
+import type { Settle, TestBroker, TestTopology } from './test-broker';
 import {
   type TestMessage,
   type TestProperties,
@@ -37,7 +37,7 @@ export class RabbitTestBroker implements TestBroker {
     });
   }
 
-  async declare({ exchanges = [], queues = [] }: ExistingTopology): Promise<void> {
+  async declare({ exchanges = [], queues = [] }: TestTopology): Promise<void> {
     if (exchanges.length + queues.length === 0) return;
     await this.#onChannel(async (channel) => {
       for (const { name, type } of exchanges) await channel.assertExchange(name, type);

@@ -1,11 +1,13 @@
 import type { LoggerService, ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
-import { messages } from '../outcome/messages';
-import { FailFast, type FailFastEvent } from '../runtime/fail-fast';
-import { LOGGER } from '../runtime/tokens';
+import { FailFast } from '../lifecycle/fail-fast';
+import { GracefulShutdown } from '../lifecycle/graceful-shutdown';
+import { texts } from '../log/texts';
+import type { FailFastEvent } from '../model/settle-options';
+import { LOGGER } from '../nest/tokens';
 import { MemoryTestBroker } from './memory-test-broker';
 import { RabbitTestBroker } from './rabbitmq-test-broker';
-import type { ExistingTopology, TestBroker } from './test-broker';
+import type { TestBroker, TestTopology } from './test-broker';
 
 /** How a test is run. */
 export interface SettleTestOptions {
@@ -18,7 +20,7 @@ export interface SettleTestOptions {
   /** The server that is imitated in memory: what counts as a failed delivery differs. Default 4.3. */
   readonly version?: '3.10' | '4.0' | '4.3';
   /** What other services have declared on the server. */
-  readonly existing?: ExistingTopology;
+  readonly topology?: TestTopology;
 }
 
 /** What a test is made of once the application has been compiled. */
@@ -55,9 +57,9 @@ export class SettleTestBuilder<T> {
     this.#broker.prepare(this.#builder);
     // Also where the application has its own `onFailFast`: no test is to end the process.
     this.#builder.overrideProvider(FailFast).useFactory({
-      factory: (logger: LoggerService) =>
-        new FailFast({}, logger, (event) => this.#failFast.push(event)),
-      inject: [LOGGER],
+      factory: (logger: LoggerService, shutdown: GracefulShutdown) =>
+        new FailFast({}, logger, (event) => this.#failFast.push(event), shutdown),
+      inject: [LOGGER, GracefulShutdown],
     });
   }
 
@@ -88,7 +90,7 @@ export class SettleTestBuilder<T> {
     const [broker, failFast] = [this.#broker, this.#failFast];
     try {
       const test = this.made({ module, broker, failFast });
-      await broker.declare(this.options.existing ?? {});
+      await broker.declare(this.options.topology ?? {});
       await module.init();
       return test;
     } catch (error) {
@@ -103,6 +105,6 @@ function brokerFor({ broker, url, clock, version = '4.3' }: SettleTestOptions): 
     const [major, minor] = version.split('.').map(Number);
     return new MemoryTestBroker(clock ?? 'virtual', [major ?? 4, minor ?? 3]);
   }
-  if (url === undefined) throw new TypeError(messages.testUrlMissing);
+  if (url === undefined) throw new TypeError(texts.testUrlMissing);
   return new RabbitTestBroker(url);
 }

@@ -1,14 +1,14 @@
 import type { INestApplicationContext, ModuleMetadata } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import { systemClock } from '../clock';
-import { LONGEST_DELAY, milliseconds } from '../outcome/duration';
-import { messages } from '../outcome/messages';
-import type { FailFastEvent } from '../runtime/fail-fast';
-import { SubscriptionRegistry } from '../runtime/registry';
-import { SettlementEvents } from '../runtime/settlement-events';
-import { Stopping } from '../runtime/stopping';
-import type { Subscription } from '../subscription/subscription';
-import type { HandlerClass, MethodName } from '../subscription/token';
+import { GracefulShutdown } from '../lifecycle/graceful-shutdown';
+import { SubscriptionRegistry } from '../lifecycle/registry';
+import { SettlementEvents } from '../lifecycle/settlement-events';
+import { texts } from '../log/texts';
+import { LONGEST_DELAY, milliseconds } from '../model/duration';
+import type { FailFastEvent } from '../model/settle-options';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { HandlerClass, MethodName } from '../subscribe/token';
 import { MemoryTestBroker } from './memory-test-broker';
 import {
   type CompiledParts,
@@ -73,7 +73,7 @@ export class SettleTest {
   }
 
   /** The event with which failFast has stopped the application; the process goes on. */
-  get failedFast(): FailFastEvent | undefined {
+  get failFastEvent(): FailFastEvent | undefined {
     return this.#failFast[0];
   }
 
@@ -114,7 +114,7 @@ export class SettleTest {
     const limit = systemClock.monotonic() + IDLE_LIMIT;
     do {
       await this.#quiet();
-      if (systemClock.monotonic() > limit) throw new Error(messages.neverIdle(this.#inFlight));
+      if (systemClock.monotonic() > limit) throw new Error(texts.neverIdle(this.#inFlight));
     } while (this.#inFlight > 0 || this.#isStopping);
   }
 
@@ -124,7 +124,7 @@ export class SettleTest {
    */
   async advance(span: Span): Promise<void> {
     const ms = milliseconds(span);
-    if (ms === undefined || ms > LONGEST_DELAY) throw new RangeError(messages.durationExpected);
+    if (ms === undefined || ms > LONGEST_DELAY) throw new RangeError(texts.durationExpected);
     await this.#broker.advance(ms, (isLikely) => this.#quiet(isLikely));
   }
 
@@ -164,7 +164,7 @@ export class SettleTest {
 
   get #memory(): MemoryTestBroker {
     if (this.#broker instanceof MemoryTestBroker) return this.#broker;
-    throw new Error(messages.onlyInMemory);
+    throw new Error(texts.onlyInMemory);
   }
 
   get #inFlight(): number {
@@ -174,7 +174,7 @@ export class SettleTest {
 
   /** Whether failFast, or anything else, has begun to stop the application and is not done. */
   get #isStopping(): boolean {
-    return this.get(Stopping).begun && !this.#record.stopped;
+    return this.get(GracefulShutdown).hasBegun && !this.#record.stopped;
   }
 
   get #consumedQueues(): readonly string[] {
@@ -184,12 +184,12 @@ export class SettleTest {
     return consuming.flatMap(({ subscription: { queue } }) => (queue === undefined ? [] : [queue]));
   }
 
-  #queueOf(subscription: Subscription): string {
+  #queueOf(subscription: SubscriptionMetadata): string {
     const named =
       this.#broker instanceof MemoryTestBroker
         ? this.#broker.consumers.find((one) => one.subscription === subscription)?.queue
         : subscription.queue;
-    if (named === undefined) throw new Error(messages.noQueueToDeliverTo(subscription.handler));
+    if (named === undefined) throw new Error(texts.noQueueToDeliverTo(subscription.handler));
     return named;
   }
 

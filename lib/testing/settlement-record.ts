@@ -1,11 +1,11 @@
-import { messages } from '../outcome/messages';
-import type { SettlementEvents } from '../runtime/settlement-events';
-import type { Settlement } from '../settlement/settlement';
-import type { Subscription } from '../subscription/subscription';
+import type { SettlementEvents } from '../lifecycle/settlement-events';
+import { texts } from '../log/texts';
+import type { Settlement } from '../model/settlement';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 
 /** A delivery whose settlement somebody waits for. */
-interface Awaited {
-  readonly subscription: Subscription;
+interface PendingDelivery {
+  readonly subscription: SubscriptionMetadata;
   readonly messageId: unknown;
   resolve(settlement: Settlement): void;
   reject(reason: Error): void;
@@ -14,7 +14,7 @@ interface Awaited {
 /** The settlements of an application so far, and those that somebody waits for. */
 export class SettlementRecord {
   readonly list: Settlement[] = [];
-  readonly #awaited = new Set<Awaited>();
+  readonly #awaited = new Set<PendingDelivery>();
   #stopped = false;
 
   constructor(events: SettlementEvents) {
@@ -33,7 +33,7 @@ export class SettlementRecord {
    * Resolves with the next settlement of a message by a subscription; rejects where the application stops
    * before. That nobody waits for it is no fault.
    */
-  next(subscription: Subscription, messageId: unknown): Promise<Settlement> {
+  next(subscription: SubscriptionMetadata, messageId: unknown): Promise<Settlement> {
     const settled = new Promise<Settlement>((resolve, reject) => {
       this.#awaited.add({ subscription, messageId, resolve, reject });
     });
@@ -55,7 +55,7 @@ export class SettlementRecord {
   #stop(): void {
     this.#stopped = true;
     for (const { subscription, reject } of this.#awaited) {
-      reject(new Error(messages.closedBeforeSettled(subscription.handler)));
+      reject(new Error(texts.closedBeforeSettled(subscription.handler)));
     }
     this.#awaited.clear();
   }

@@ -2,7 +2,7 @@ import type { TestingModuleBuilder } from '@nestjs/testing';
 import type { TestProperties, TestQueue } from './test-settlement';
 
 /** What other services have declared on the server before the application starts. */
-export interface ExistingTopology {
+export interface TestTopology {
   readonly exchanges?: readonly {
     readonly name: string;
     readonly type: 'direct' | 'topic' | 'fanout' | 'headers';
@@ -28,7 +28,7 @@ export interface TestBroker {
   /** Puts the broker in the place of what the application would connect to. Called before `compile`. */
   prepare(builder: TestingModuleBuilder): void;
   /** Declares what is there before any subscription starts. Called between `compile` and `init`. */
-  declare(existing: ExistingTopology): Promise<void>;
+  declare(existing: TestTopology): Promise<void>;
   /** Publishes; says whether any queue took the message. */
   publish(
     exchange: string,

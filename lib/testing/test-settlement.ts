@@ -1,13 +1,13 @@
-import type { Duration } from '../outcome/duration';
-import type { OutcomeKind } from '../outcome/outcome';
-import type { Decision } from '../settlement/decide';
-import type { Settlement, SettlementResult } from '../settlement/settlement';
+import type { Decision } from '../model/decision';
+import type { Duration } from '../model/duration';
+import type { OutcomeKind } from '../model/outcome';
+import type { RepublishedMessage, Settlement, SettlementStatus } from '../model/settlement';
 
-/** A copy, as a test looks at it. */
-export interface TestCopy {
-  /** The queue to which it went. */
+/** A message that a settlement has republished, in values that matchers like. */
+export interface TestRepublished {
+  /** The queue to which it was published. */
   readonly queue: string;
-  /** In ms; 0 where it does not wait. */
+  /** In ms; 0 if it does not wait. */
   readonly delay: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly properties: Readonly<Record<string, unknown>>;
@@ -22,41 +22,42 @@ export interface TestSettlement {
   /** The class and method. */
   readonly handler: string;
   readonly outcome: OutcomeKind;
-  readonly decision: Decision['do'];
+  readonly decision: Decision['kind'];
   readonly attempt: number;
   /** In ms; absent where the decision delays nothing. */
   readonly delay?: number;
   /** Why the message is put into the dead-letter queue, or the text given to `drop`. */
   readonly reason?: string;
   readonly error?: unknown;
-  readonly copies: readonly TestCopy[];
-  readonly settlement: SettlementResult;
+  /** The message that was published for a retry or as a dead letter. */
+  readonly republished?: TestRepublished;
+  readonly status: SettlementStatus;
   readonly payload: unknown;
   readonly messageId: string | undefined;
 }
 
 /** The values of a settlement that tests look at. */
 export function testSettlementOf(settlement: Settlement): TestSettlement {
-  const { subscription, outcome, decision, attempt, error, copy, delivery } = settlement;
-  const delay = decision.do === 'copyToRetryAddress' ? decision.delayMs : undefined;
-  const reason = decision.do === 'copyToDeadLetter' ? decision.reason : outcome.reason;
+  const { subscription, outcome, decision, attempt, error, republished, delivery } = settlement;
+  const delay = decision.kind === 'republish' ? decision.delayMs : undefined;
+  const reason = decision.kind === 'deadLetter' ? decision.reason : outcome.reason;
   return Object.freeze({
     handler: subscription.handler,
     outcome: outcome.kind,
-    decision: decision.do,
+    decision: decision.kind,
     attempt,
     ...(delay !== undefined && { delay }),
     ...(reason !== undefined && { reason }),
     ...(error !== undefined && { error }),
-    copies: copy === undefined ? [] : [copyOf(copy)],
-    settlement: settlement.settlement,
+    ...(republished !== undefined && { republished: republishedOf(republished) }),
+    status: settlement.status,
     payload: delivery.payload,
     messageId: delivery.messageId,
   });
 }
 
-function copyOf({ delayMs, ...copy }: NonNullable<Settlement['copy']>): TestCopy {
-  return { ...copy, headers: { ...copy.headers }, delay: delayMs };
+function republishedOf({ delayMs, ...message }: RepublishedMessage): TestRepublished {
+  return { ...message, headers: { ...message.headers }, delay: delayMs };
 }
 
 /** A queue, as a test looks at it. */

@@ -71,7 +71,7 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
         {
           queue,
           queueType: 'quorum',
-          retry: { attempts: 2, acquisitions: 3 },
+          retry: { attempts: 2, maxDeliveries: 3 },
           deadLetter: `${queue}.dead`,
           ...places[1]?.[1],
         },
@@ -90,7 +90,7 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
           'error',
         ]),
       ).toHaveLength(1);
-      await until(() => settlements.at(-1)?.settlement === 'sent');
+      await until(() => settlements.at(-1)?.status === 'sent');
       await waitForEmpty(queue);
     });
 

@@ -15,7 +15,7 @@ describe.each(['classic', 'quorum'] as const)(
     async function setUp() {
       const exchange = unique('orders');
       const queue = unique('billing');
-      const releases = new Releases(fixtures.pathOf('release'), exchange);
+      const releases = new Releases(fixtures.pathOf('requeueUnprocessed'), exchange);
       const bound = { exchange, routingKey: 'order.paid', queue };
       const byGolevelup = {
         ...bound,
@@ -50,9 +50,9 @@ describe.each(['classic', 'quorum'] as const)(
       const second = await releases.start({ subscribe: [word] });
       await publisher.goOn(50);
       await stop(first);
-      await broker.send(queue, Buffer.from('{'), { messageId: 'undecodable' });
+      await broker.send(queue, Buffer.from('{'), { messageId: 'invalid-payload' });
       const { properties } = await broker.take(`${queue}.dead`);
-      expect(properties.messageId).toBe('undecodable');
+      expect(properties.messageId).toBe('invalid-payload');
       await publisher.goOn(50);
       const third = await releases.start({ subscribe: [settling], backoff: 160 });
       await publisher.goOn(50);
@@ -106,7 +106,7 @@ describe('what golevelup has put back again and again', async () => {
         });
       });
     }
-    const releases = new Releases(fixtures.pathOf('release'), exchange);
+    const releases = new Releases(fixtures.pathOf('requeueUnprocessed'), exchange);
     const options = { queue, queueType, retry: { attempts: 3 }, deadLetter: `${queue}.dead` };
     await releases.start({ subscribe: [options] });
     return { queue, releases };

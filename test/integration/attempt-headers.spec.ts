@@ -87,7 +87,7 @@ describe.each(['classic', 'quorum'] as const)('headers on a %s queue', async (qu
     ]);
   });
 
-  it.each(['runtime', 'broker'] as const)(
+  it.each(['client', 'broker'] as const)(
     'a dead letter of the %s that is put back starts at attempt 1',
     async (by) => {
       const queue = unique('replay');

@@ -64,9 +64,9 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
         expect(gap).toBeGreaterThanOrEqual((wanted[index] ?? 0) - 2);
         expect(gap).toBeLessThan((wanted[index] ?? 0) + 1_500);
       });
-      expect(settlements.map(({ decision }) => decision.do)).toEqual([
+      expect(settlements.map(({ decision }) => decision.kind)).toEqual([
         ...Array<string>(4).fill('requeue'),
-        'copyToDeadLetter',
+        'deadLetter',
       ]);
       expect(await queueNames()).toEqual([queue, `${queue}.dead`]);
       const { properties } = await broker.take(`${queue}.dead`);
@@ -105,13 +105,13 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
       // A copy may be settled before the confirm of it has settled its original.
       settlements.sort((one, other) => one.attempt - other.attempt);
-      expect(settlements.map(({ decision }) => decision.do)).toEqual([
+      expect(settlements.map(({ decision }) => decision.kind)).toEqual([
         'requeue',
-        'copyToRetryAddress',
+        'republish',
         'requeue',
-        'copyToRetryAddress',
+        'republish',
         'requeue',
-        'copyToDeadLetter',
+        'deadLetter',
       ]);
       const [first, atOnce, again, own, last] = gaps();
       expect(first).toBeGreaterThanOrEqual(FIRST - 2);

@@ -93,7 +93,7 @@ describe.each(['classic', 'quorum'] as const)("by: 'broker' on a %s queue", asyn
   });
 });
 
-describe.each(['runtime', 'broker'] as const)('a handler whose consumer dies', async (by) => {
+describe.each(['client', 'broker'] as const)('a handler whose consumer dies', async (by) => {
   const broker = await openBroker();
 
   it.each([1, 2, 3])(`is started %i times, and then the ${by} moves`, async (cap) => {
@@ -118,7 +118,7 @@ describe.each(['runtime', 'broker'] as const)('a handler whose consumer dies', a
     const { properties } = await broker.take(`${queue}.dead`, 20_000);
     expect(starts).toEqual(Array.from({ length: cap }, (_, index) => [index + 1, index > 0]));
     expect(properties.messageId).toBe('killed');
-    if (by === 'runtime') {
+    if (by === 'client') {
       expect(properties.headers).toMatchObject({
         'x-settle-reason': 'attempts',
         'x-settle-attempts-made': cap,

@@ -26,7 +26,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue', async (queueType) =>
       // The signal aborts when the intake has just stopped.
       const { close } = await startApp({
         providers: [Handler],
-        settle: { shutdownTimeout: 20_000, abortBefore: 19_700 },
+        settle: { shutdownTimeout: 20_000, abortGracePeriod: 19_700 },
       });
       await until(() => begun === messages);
       const closing = close();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
-import { type Delivery, SettlementEvents, StoppingError, Subscribe } from '../../lib';
+import { type Delivery, SettlementEvents, ShutdownError, Subscribe } from '../../lib';
 import { startApp, type TestApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
@@ -54,7 +54,7 @@ describe('close()', async () => {
     const startedAt = performance.now();
     await app.close();
     expect(performance.now() - startedAt).toBeLessThan(2_000);
-    await expect(app.registry.started).rejects.toBeInstanceOf(StoppingError);
+    await expect(app.registry.started).rejects.toBeInstanceOf(ShutdownError);
   });
 
   it('ends when the broker has gone', async () => {
@@ -106,7 +106,7 @@ describe('close()', async () => {
         uri: proxy.url,
         connectionManagerOptions: { heartbeatIntervalInSeconds: 60, reconnectTimeInSeconds: 1 },
       },
-      settle: { shutdownTimeout: 1_500, abortBefore: 1_000 },
+      settle: { shutdownTimeout: 1_500, abortGracePeriod: 1_000 },
     });
     await broker.send(queue, 1);
     await until(() => signal !== undefined);
@@ -117,7 +117,7 @@ describe('close()', async () => {
     await end;
     const took = performance.now() - startedAt;
     expect(took).toBeLessThan(2_700);
-    expect(signal?.reason).toBeInstanceOf(StoppingError);
+    expect(signal?.reason).toBeInstanceOf(ShutdownError);
     expect(abortedAt - startedAt).toBeGreaterThanOrEqual(499);
     expect(abortedAt - startedAt).toBeLessThan(1_200);
     proxy.resume();

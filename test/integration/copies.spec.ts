@@ -15,7 +15,7 @@ function orderOf(frames: readonly Frame[], consuming: number): string[] {
     if (direction === 'client' && method === 'basic.publish') return ['publish'];
     if (method !== 'basic.ack') return [];
     if (direction === 'server') return ['confirm'];
-    return [isOriginal ? 'acknowledge' : 'acknowledge on the wrong connection'];
+    return [isOriginal ? 'ack' : 'acknowledge on the wrong connection'];
   });
 }
 
@@ -40,7 +40,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
     expect(orderOf(proxy.frames, consuming)).toEqual(['publish', 'confirm']);
     confirm.release();
     await proxy.waitFor(fromClient('basic.ack'));
-    expect(orderOf(proxy.frames, consuming)).toEqual(['publish', 'confirm', 'acknowledge']);
+    expect(orderOf(proxy.frames, consuming)).toEqual(['publish', 'confirm', 'ack']);
     await waitForEmpty(queue);
   });
 
@@ -120,7 +120,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
       proxy.refuse(false);
       const ends = (): number =>
         settlements.filter(
-          ({ settlement, decision }) => settlement === 'sent' && decision.do === 'acknowledge',
+          ({ settlement, decision }) => settlement === 'sent' && decision.kind === 'ack',
         ).length;
       await until(() => ends() >= 50 + copies, { timeoutMs: 20_000, what: 'all ends' });
       await waitForEmpty(queue);

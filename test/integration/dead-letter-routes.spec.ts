@@ -65,7 +65,7 @@ describe('a dead-letter route', async () => {
     const Handler = handlerOf({ queue, ...options }, () => Promise.reject(new Error('failed')));
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, body, { messageId: 'm1' });
-    await until(() => app.settlements.some(({ decision }) => decision.do === 'reject'));
+    await until(() => app.settlements.some(({ decision }) => decision.kind === 'reject'));
     const lines = app.log.matching(/discarded/, ['error']);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('"m1"');

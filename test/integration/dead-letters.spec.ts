@@ -87,7 +87,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
   it('say undecodable', async () => {
     const headers = await headersOf(() => undefined, {}, Buffer.from('{bad'));
     expect(headers).toMatchObject({
-      'x-settle-reason': 'undecodable',
+      'x-settle-reason': 'invalid-payload',
       'x-settle-error-name': 'SyntaxError',
     });
     expect(headers['x-settle-error-message']).not.toBe('');

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixed, retryAfter, SettlementEvents } from '../../lib';
-import { gridDelay } from '../../lib/delivery/waiting-queue';
+import { roundUpDelay } from '../../lib/delivery/waiting-queue';
 import { startApp } from '../support/app';
 import { management, openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
@@ -62,7 +62,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     await broker.send(queue, {});
     await app.settled(2);
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(least);
-    expect(await waitingQueues(queue)).toEqual([`${queue}.${tail}.${gridDelay(least)}`]);
+    expect(await waitingQueues(queue)).toEqual([`${queue}.${tail}.${roundUpDelay(least)}`]);
     expect(app.log.matching(/found/)).toEqual([]);
   });
 
@@ -75,9 +75,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     await broker.send(queue, {});
     const settlements = await app.settled(2);
     expect(settlements.find(({ attempt }) => attempt === 1)?.decision).toEqual(
-      queueType === 'quorum'
-        ? { do: 'requeue' }
-        : { do: 'copyToRetryAddress', attempt: 2, delayMs: 0 },
+      queueType === 'quorum' ? { kind: 'requeue' } : { kind: 'republish', attempt: 2, delayMs: 0 },
     );
     expect(await waitingQueues(queue)).toEqual([]);
   });
@@ -104,7 +102,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     await broker.send(queue, {});
     const settlements = await app.settled(2);
     const first = settlements.find(({ attempt }) => attempt === 1);
-    expect(first?.decision).toMatchObject({ do: 'copyToRetryAddress', delayMs: 20 });
+    expect(first?.decision).toMatchObject({ kind: 'republish', delayMs: 20 });
     const lines = app.log.matching(/retryAfter\(\): expected/, ['error']);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('Handler.handle');
@@ -118,7 +116,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     const [first] = await app.settled(1);
-    expect(first?.settlement).toBe('sent');
+    expect(first?.status).toBe('sent');
     expect(app.log.matching(/./, ['warn', 'error'])).toEqual([]);
     const [name, ...others] = await waitingQueues(queue);
     expect(others).toEqual([]);
@@ -134,7 +132,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     );
     const app = await startApp({ providers: [Handler] });
     const delays = Array.from({ length: many }, (_, index) => 60_000 + 240 * index);
-    const grid = new Set(delays.map(gridDelay));
+    const grid = new Set(delays.map(roundUpDelay));
     onTestFinished(async () => {
       for (const ms of grid) await broker.delete(`${queue}.${tail}.${ms}`);
     });
@@ -151,16 +149,16 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
 
   it('survive a waiting queue with other arguments: nothing lost, the consumer there', async () => {
     const queue = unique('other');
-    const name = `${queue}.${tail}.${gridDelay(300)}`;
+    const name = `${queue}.${tail}.${roundUpDelay(300)}`;
     await broker.declare(name, { messageTtl: 1, arguments: { 'x-queue-type': queueType } });
     const outcomes: string[] = [];
     const Handler = handlerOf({ queue, queueType, retry: { attempts: 10 } }, (id: string) =>
       id === 'control' || outcomes.includes('sent') ? undefined : retryAfter(300),
     );
-    const app = await startApp({ providers: [Handler], settle: { copyTimeout: '2s' } });
+    const app = await startApp({ providers: [Handler], settle: { republishTimeout: '2s' } });
     app.app.get(SettlementEvents).subscribe(({ settlement }) => outcomes.push(settlement));
     await broker.send(queue, 'waits');
-    await until(() => outcomes.includes('copyFailed'));
+    await until(() => outcomes.includes('republishFailed'));
     const lines = app.log.matching(new RegExp(name.replaceAll('.', '\\.')), ['error']);
     expect(lines.join()).toMatch(/inequivalent/);
     await broker.delete(name);

@@ -69,7 +69,7 @@ describe('a deserializer', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     const { headers } = (await broker.take(`${queue}.dead`)).properties;
-    expect(headers?.['x-settle-reason']).toBe('undecodable');
+    expect(headers?.['x-settle-reason']).toBe('invalid-payload');
     expect(headers?.['x-settle-error-message']).toBe('unreadable');
     expect(runs).toBe(0);
     expect(app.failed).toEqual([]);

@@ -93,7 +93,7 @@ describe.each(['classic', 'quorum'] as const)('a bad message on a %s queue', asy
     await broker.send(queue, 'bad');
     await app.settled(26);
     expect(runs).toBe(26);
-    expect(app.settlements.at(-1)?.decision.do).toBe('acknowledge');
+    expect(app.settlements.at(-1)?.decision.kind).toBe('ack');
     expect(app.log.matching(/nothing ends the loop/, ['warn'])).toHaveLength(1);
   });
 });

@@ -29,7 +29,7 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
 
   it('rejects the delivery by default, with one line that tells of the loss', async () => {
     const { app, queue, first, runs } = await failing(new Error('no money'));
-    expect(first.decision.do).toBe('reject');
+    expect(first.decision.kind).toBe('reject');
     expect(first.error).toHaveProperty('message', 'no money');
     expect(runs()).toBe(1);
     expect(await broker.ready(queue)).toBe(0);
@@ -42,7 +42,7 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
 
   it("is decided by a policy: 'skip'", async () => {
     const { first } = await failing(new Error('x'), { onError: 'skip' });
-    expect(first.decision.do).toBe('acknowledge');
+    expect(first.decision.kind).toBe('ack');
   });
 
   it("is decided by a policy: 'retry'", async () => {
@@ -56,7 +56,7 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
 
   it("is decided by a policy: 'failFast'", async () => {
     const { app, queue, first } = await failing(new Error('x'), { onError: 'failFast' });
-    expect(first.decision.do).toBe('leaveUnsettled');
+    expect(first.decision.kind).toBe('leaveUnsettled');
     await until(() => app.failed.length === 1);
     await broker.waitForReady(queue, 1);
   });
@@ -71,16 +71,16 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     'failFast' as const,
   ];
   it.each<[what: string, error: unknown, decision: string]>([
-    ['the class of the error', new BankSaysNo(), 'acknowledge'],
-    ['a class of a list', new BankTimeout(), 'copyToRetryAddress'],
-    ['a class in the chain of causes', caused, 'copyToRetryAddress'],
-    ['a predicate', new Error('known'), 'acknowledge'],
-    ['a predicate, for a cause', new Error('x', { cause: { message: 'known' } }), 'acknowledge'],
+    ['the class of the error', new BankSaysNo(), 'ack'],
+    ['a class of a list', new BankTimeout(), 'republish'],
+    ['a class in the chain of causes', caused, 'republish'],
+    ['a predicate', new Error('known'), 'ack'],
+    ['a predicate, for a cause', new Error('x', { cause: { message: 'known' } }), 'ack'],
     ['the first of several that match', new Error('other'), 'reject'],
     ['none: the policy at the end', 'a text', 'leaveUnsettled'],
   ])('is decided by the rule that matches %s', async (_what, error, decision) => {
     const { first } = await failing(error, { onError: rules });
-    expect(first.decision.do).toBe(decision);
+    expect(first.decision.kind).toBe(decision);
   });
 
   it('is decided by the next rule where a predicate throws, which is told', async () => {
@@ -90,7 +90,7 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     const { app, first } = await failing(new Error('x'), {
       onError: [throwing, on(Error, 'skip')],
     });
-    expect(first.decision.do).toBe('acknowledge');
+    expect(first.decision.kind).toBe('ack');
     expect(app.log.matching(/predicate of an onError rule threw/, ['error'])).toHaveLength(1);
   });
 });
@@ -225,7 +225,7 @@ describe('the timeout', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision.do).toBe('acknowledge');
+    expect(settlement?.decision.kind).toBe('ack');
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(aborted).toBe(false);
   });

@@ -134,10 +134,10 @@ describe('a queue whose type is the default of its virtual host', async () => {
     const app = await startApp({ providers: [Handler], rabbit: { uri: address.href } });
     await broker.send(queue, {});
     await broker.take(`${queue}.dead`);
-    expect(app.settlements.map(({ attempt, decision }) => [attempt, decision.do])).toEqual([
+    expect(app.settlements.map(({ attempt, decision }) => [attempt, decision.kind])).toEqual([
       [1, 'requeue'],
       [2, 'requeue'],
-      [3, 'copyToDeadLetter'],
+      [3, 'deadLetter'],
     ]);
   });
 

@@ -49,7 +49,7 @@ describe('failFast', async () => {
 
     expect(begun).toEqual(['1', '2', '3', '4', 'bad']);
     const sent = app.settlements.filter(({ settlement }) => settlement === 'sent');
-    expect(sent.map(({ decision }) => decision.do)).toEqual(Array(4).fill('acknowledge'));
+    expect(sent.map(({ decision }) => decision.kind)).toEqual(Array(4).fill('ack'));
     expect(calls).toEqual([{ messageId: 'm-bad', settled: app.settlements.length }]);
     expect(app.registry.list().map(({ state }) => state)).toEqual(['stopped']);
     await broker.waitForReady(queue, 4);

@@ -46,13 +46,13 @@ describe.each(['classic', 'quorum'] as const)(
     }
 
     it.each<[what: string, catching: Catching, decision: string]>([
-      ['ack()', () => ack(), 'acknowledge'],
+      ['ack()', () => ack(), 'ack'],
       ['drop()', () => drop(), 'reject'],
-      ['a promise of ack()', async () => ack(), 'acknowledge'],
-      ['retryAfter()', () => retryAfter(60_000), 'copyToRetryAddress'],
+      ['a promise of ack()', async () => ack(), 'ack'],
+      ['retryAfter()', () => retryAfter(60_000), 'republish'],
     ])('may return an outcome, which counts: %s', async (_what, catching, decision) => {
       const { settlement } = await filtered(catching);
-      expect(settlement.decision.do).toBe(decision);
+      expect(settlement.decision.kind).toBe(decision);
       expect(settlement.error).toBeUndefined();
     });
 
@@ -60,7 +60,7 @@ describe.each(['classic', 'quorum'] as const)(
       const { settlement } = await filtered(() => {
         throw ack();
       });
-      expect(settlement.decision.do).toBe('acknowledge');
+      expect(settlement.decision.kind).toBe('ack');
     });
 
     it.each<[what: string, catching: Catching]>([
@@ -71,7 +71,7 @@ describe.each(['classic', 'quorum'] as const)(
       ['a promise of a response', async () => ({ statusCode: 500 })],
     ])('makes no acknowledgement of an error by returning %s', async (_what, catching) => {
       const { settlement } = await filtered(catching);
-      expect(settlement.decision.do).toBe('reject');
+      expect(settlement.decision.kind).toBe('reject');
       expect(settlement.error).toHaveProperty('message', 'failed');
     });
 
@@ -89,7 +89,7 @@ describe.each(['classic', 'quorum'] as const)(
       ],
     ])('that %s is an error under onError, named in the log', async (_what, catching) => {
       const { app, settlement } = await filtered(catching);
-      expect(settlement.decision.do).toBe('reject');
+      expect(settlement.decision.kind).toBe('reject');
       expect(app.failed).toEqual([]);
       expect(
         app.log.matching(/Named raised an error after the handler's body had begun/),
@@ -101,7 +101,7 @@ describe.each(['classic', 'quorum'] as const)(
         throw new Error('translated');
       };
       const { settlement } = await filtered(catching, { error: new Panic('bug') });
-      expect(settlement.decision.do).toBe('leaveUnsettled');
+      expect(settlement.decision.kind).toBe('leaveUnsettled');
       expect(settlement.error).toHaveProperty('message', 'bug');
     });
 
@@ -116,7 +116,7 @@ describe.each(['classic', 'quorum'] as const)(
 
     it('does not see outcomes that are thrown as errors of its own making', async () => {
       const { settlement } = await filtered(() => ({ statusCode: 500 }), { error: ack() });
-      expect(settlement.decision.do).toBe('acknowledge');
+      expect(settlement.decision.kind).toBe('ack');
     });
   },
 );
@@ -154,7 +154,7 @@ describe('a global filter', async () => {
     await broker.send(queue, { status: 400 });
     const settlements = await app.settled(2);
     for (const { decision } of settlements) {
-      expect(decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+      expect(decision).toEqual({ kind: 'deadLetter', reason: 'error' });
     }
   });
 });

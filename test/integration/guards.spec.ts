@@ -52,7 +52,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
     async (_how, parts, guard) => {
       const { app, queue, settlement, runs } = await guarded(parts, guard);
       expect(runs).toBe(0);
-      expect(settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+      expect(settlement.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
       const dead = await broker.take(`${queue}.dead`);
       expect(dead.properties.headers?.['x-settle-error-message']).toBe('Forbidden resource');
       expect(
@@ -72,15 +72,15 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
     const { app, settlement } = await guarded({
       providers: [{ provide: APP_GUARD, useClass: Jwt }],
     });
-    expect(settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(settlement.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
     expect(settlement.error).toBeInstanceOf(TypeError);
     expect(app.log.matching(/Jwt raised an error/, ['warn'])).toHaveLength(1);
     expect(app.failed).toEqual([]);
   });
 
   it.each([
-    ['400', new BadRequestException(), 'undecodable'],
-    ['422', new UnprocessableEntityException(), 'undecodable'],
+    ['400', new BadRequestException(), 'invalid-payload'],
+    ['422', new UnprocessableEntityException(), 'invalid-payload'],
     ['401', new UnauthorizedException(), 'error'],
   ] as const)('that throws status %s', async (_status, error, reason) => {
     class Throws implements CanActivate {
@@ -89,7 +89,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
       }
     }
     const { settlement } = await guarded({}, new Throws());
-    expect(settlement.decision).toEqual({ do: 'copyToDeadLetter', reason });
+    expect(settlement.decision).toEqual({ kind: 'deadLetter', reason });
   });
 
   it('that knows the context type lets messages pass, and reads the metadata of the method', async () => {
@@ -115,7 +115,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
     });
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision.do).toBe('acknowledge');
+    expect(settlement?.decision.kind).toBe('ack');
     expect(seen).toEqual(['rmq', true]);
   });
 });
@@ -137,7 +137,7 @@ describe('a request-scoped global guard', async () => {
     });
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision.do).toBe('acknowledge');
+    expect(settlement?.decision.kind).toBe('ack');
     const [line] = app.log.matching(/Request-scoped global enhancers/, ['warn']);
     expect(line).toContain('PerRequest');
   });

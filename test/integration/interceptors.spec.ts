@@ -50,22 +50,22 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
   const envelope: Intercept = (values) => values.pipe(map((data) => ({ data })));
 
   it.each<[what: string, body: () => unknown, decision: string]>([
-    ['ack()', () => ack(), 'acknowledge'],
-    ['drop()', () => drop(), 'copyToDeadLetter'],
-    ['retryAfter()', () => retryAfter(60_000), 'copyToRetryAddress'],
-    ['nothing', () => undefined, 'acknowledge'],
+    ['ack()', () => ack(), 'ack'],
+    ['drop()', () => drop(), 'deadLetter'],
+    ['retryAfter()', () => retryAfter(60_000), 'republish'],
+    ['nothing', () => undefined, 'ack'],
   ])('that wraps the result does not hide %s', async (_what, body, decision) => {
     const { app, settlement } = await intercepted(envelope, body);
-    expect(settlement.decision.do).toBe(decision);
+    expect(settlement.decision.kind).toBe(decision);
     expect(app.log.matching(/no outcome/)).toEqual([]);
   });
 
   it('that lets no value through changes nothing of what the handler said', async () => {
     const none: Intercept = (values) => values.pipe(filter(() => false));
     const nothing = await intercepted(none, () => undefined);
-    expect(nothing.settlement.decision.do).toBe('acknowledge');
+    expect(nothing.settlement.decision.kind).toBe('ack');
     const outcome = await intercepted(none, () => drop());
-    expect(outcome.settlement.decision.do).toBe('copyToDeadLetter');
+    expect(outcome.settlement.decision.kind).toBe('deadLetter');
   });
 
   it('may say another outcome', async () => {
@@ -81,7 +81,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
       (values) => values.pipe(catchError(() => of(ack()))),
       () => Promise.reject(new Error('failed')),
     );
-    expect(settlement.decision.do).toBe('acknowledge');
+    expect(settlement.decision.kind).toBe('ack');
   });
 
   it('that ends the handler by a timeout of its own is an error, named in the log', async () => {
@@ -90,7 +90,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
       () => new Promise((resolve) => setTimeout(resolve, 5_000).unref()),
     );
     expect(settlement.error).toHaveProperty('name', 'TimeoutError');
-    expect(settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(settlement.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
     expect(app.log.matching(/Named raised an error/, ['warn'])).toHaveLength(1);
     expect(app.failed).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
       return values;
     };
     const early = await intercepted(before, () => ack());
-    expect(early.settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(early.settlement.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
     expect(early.app.log.matching(/Named raised an error before the handler's body/)).toHaveLength(
       1,
     );
@@ -109,7 +109,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
       (values) => values.pipe(tap((value) => (value as { data: { id: 1 } }).data.id)),
       () => undefined,
     );
-    expect(late.settlement.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(late.settlement.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
     expect(late.app.log.matching(/Named raised an error after the handler's body/)).toHaveLength(1);
     expect([...early.app.failed, ...late.app.failed]).toEqual([]);
   });

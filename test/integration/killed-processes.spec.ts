@@ -98,7 +98,7 @@ describe('a message whose process is killed in its handler', async () => {
       retry: { attempts: 2 },
     };
     await broker.declare(queue, quorum);
-    await send(queue, { id: 'bad', do: 'die' }, { id: 'beside', do: 'work' });
+    await send(queue, { id: 'bad', do: 'die' }, { id: 'beside', kind: 'work' });
     await send(queue, { id: 'behind', do: 'work' });
     expect(await attemptsUntilKilled(subscribe, 3)).toEqual([1]);
     expect(await attemptsUntilKilled(subscribe, 3)).toEqual([2]);

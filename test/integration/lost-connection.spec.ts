@@ -115,13 +115,13 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     gates[0]?.open();
     await settled(1);
     expect(settlements[0]).toMatchObject({
-      settlement: 'abandoned',
+      status: 'abandoned',
       delivery: { redelivered: false },
     });
     expect(proxy.count('client', 'basic.ack')).toBe(0);
     gates[1]?.open();
     await settled(2);
-    expect(settlements[1]).toMatchObject({ settlement: 'sent', delivery: { redelivered: true } });
+    expect(settlements[1]).toMatchObject({ status: 'sent', delivery: { redelivered: true } });
     await proxy.waitFor(({ method }) => method === 'basic.ack');
     expect(aborted).toEqual([true, false]);
     expect(proxy.count('client', 'basic.ack')).toBe(1);

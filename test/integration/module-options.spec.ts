@@ -3,8 +3,8 @@ import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  type DeliveryInterceptor,
   drop,
-  type Interceptor,
   SettleModule,
   type SettleModuleOptions,
   type SettleOptionsFactory,
@@ -90,7 +90,7 @@ describe('the module', async () => {
   it('tells of all that is wrong with its options at once', async () => {
     const wrong = {
       shutdownTimeout: '10 minutes',
-      copyTimeout: -1,
+      republishTimeout: -1,
       onRefused: 'ignore',
       interceptors: ['no function'],
       isPanic: true,
@@ -131,7 +131,7 @@ describe('the defaults of the module', async () => {
           retry: { attempts: 5 },
           onError: 'retry',
           onPanic: 'failFastOnce',
-          onUndecodable: 'skip',
+          onInvalidPayload: 'skip',
           deadLetter: (queue) => (queue.endsWith('none') ? undefined : `${queue}.dead`),
         },
       },
@@ -141,10 +141,10 @@ describe('the defaults of the module', async () => {
       queueType: 'quorum',
       prefetch: 50,
       timeout: 5_000,
-      retry: { attempts: 5, by: 'runtime' },
+      retry: { attempts: 5, by: 'client' },
       onError: { rules: [], otherwise: 'retry' },
       onPanic: 'failFastOnce',
-      onUndecodable: 'skip',
+      onInvalidPayload: 'skip',
       deadLetter: { queue: `${name}.a.dead` },
     });
     expect(own).toMatchObject({
@@ -180,7 +180,7 @@ describe('the defaults of the module', async () => {
 describe("the module's interceptors", async () => {
   const broker = await openBroker();
 
-  async function run(interceptors: Interceptor[], body: () => unknown = () => undefined) {
+  async function run(interceptors: DeliveryInterceptor[], body: () => unknown = () => undefined) {
     const queue = unique('interceptors');
     const Handler = handlerOf({ queue, onError: 'skip', onPanic: 'drop' }, body);
     const app = await startApp({ providers: [Handler], settle: { interceptors } });
@@ -192,7 +192,7 @@ describe("the module's interceptors", async () => {
   it('run in their order around the handler, and see outcomes only', async () => {
     const steps: string[] = [];
     const named =
-      (name: string): Interceptor =>
+      (name: string): DeliveryInterceptor =>
       async (delivery, next) => {
         steps.push(`${name} before ${delivery.attempt}`);
         const outcome = await next();
@@ -221,7 +221,7 @@ describe("the module's interceptors", async () => {
     expect(ran).toBe(false);
   });
 
-  it.each<[what: string, interceptor: Interceptor, error: RegExp]>([
+  it.each<[what: string, interceptor: DeliveryInterceptor, error: RegExp]>([
     [
       'throws',
       () => {
@@ -235,7 +235,7 @@ describe("the module's interceptors", async () => {
     ['calls next twice', (_delivery, next) => next().then(next), /called next\(\) twice/],
   ])('that %s is an error under onError', async (_what, interceptor, error) => {
     const { app, settlement } = await run([interceptor]);
-    expect(settlement.decision.do).toBe('acknowledge');
+    expect(settlement.decision.kind).toBe('ack');
     expect(settlement.error).toHaveProperty('message', expect.stringMatching(error));
     expect(app.failed).toEqual([]);
   });

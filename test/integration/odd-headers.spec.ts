@@ -81,14 +81,14 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
   it('that no copy can be made of while it is so is not lost', async () => {
     const queue = unique('unsendable');
     const { Handler } = failing(queue, () => retryAfter(20));
-    const app = await startApp({ providers: [Handler], settle: { copyTimeout: 500 } });
+    const app = await startApp({ providers: [Handler], settle: { republishTimeout: 500 } });
     await app.registry.pause(Handler, 'handle');
     await broker.send(queue, {}, { messageId: 'kept' });
     await polluted(async () => {
       await app.registry.resume(Handler, 'handle');
       await app.settled(1);
     });
-    expect(app.settlements[0]?.settlement).toBe('copyFailed');
+    expect(app.settlements[0]?.status).toBe('republishFailed');
     expect(app.log.matching(/"kept".*not confirmed/, ['error'])).toHaveLength(1);
     expect((await broker.take(`${queue}.dead`)).properties.messageId).toBe('kept');
   });
@@ -111,7 +111,7 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
       await client.send(queue, {});
       await client.close();
       const { properties } = await broker.take(`${queue}.dead`);
-      expect(properties.headers?.['x-settle-reason']).toBe(way ? 'attempts' : 'undecodable');
+      expect(properties.headers?.['x-settle-reason']).toBe(way ? 'attempts' : 'invalid-payload');
       await app.settled(way ? 3 : 1);
       expect(seen.map(({ attempt }) => attempt)).toEqual(way ? [1, 2, 3] : []);
       const [first] = app.settlements;

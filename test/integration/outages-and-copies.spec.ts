@@ -29,7 +29,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     const app = await startApp({
       providers: [Handler],
       rabbit: { uri: proxy.url },
-      settle: { copyTimeout: '2s' },
+      settle: { republishTimeout: '2s' },
     });
     const all = Array.from({ length: 50 }, (_, id) => id);
     await Promise.all(all.map((id) => broker.send(queue, id)));
@@ -69,10 +69,10 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     const app = await startApp({
       providers: [Handler],
       rabbit: { uri: proxy.url },
-      settle: { copyTimeout: '1s' },
+      settle: { republishTimeout: '1s' },
     });
     const of = (settlement: string): number =>
-      app.settlements.filter((each) => each.settlement === settlement).length;
+      app.settlements.filter((each) => each.status === settlement).length;
     // The connection for copies is there already: under the alarm it is told when it publishes.
     await broker.send(queue, 'bad 0');
     await app.settled(1);
@@ -88,7 +88,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
       const listed = (await management.queues()).find(({ name }) => name === queue);
       return (listed?.messages_ready ?? 9) + (listed?.messages_unacknowledged ?? 9) === 2;
     });
-    await until(() => of('copyFailed') >= 4, { timeoutMs: 20_000 });
+    await until(() => of('republishFailed') >= 4, { timeoutMs: 20_000 });
     const published = proxy.count('client', 'basic.publish');
     expect(published).toBeLessThanOrEqual(2);
     expect(proxy.count('server', 'connection.blocked')).toBe(1);
@@ -105,7 +105,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     expect([...new Set(dead)].sort()).toEqual(['bad 0', 'bad 1', 'bad 2']);
   }, 60_000);
 
-  it('an alarm shorter than copyTimeout delays them only', async () => {
+  it('an alarm shorter than republishTimeout delays them only', async () => {
     const queue = unique('short');
     const proxy = await openProxy();
     let runs = 0;

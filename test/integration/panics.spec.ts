@@ -25,8 +25,8 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
 
   it('stops the service by default; the delivery goes back when its channel closes', async () => {
     const { app, queue, first } = await panicking({ deadLetter: 'unused.dead' });
-    expect(first.decision.do).toBe('leaveUnsettled');
-    expect(first.settlement).toBe('none');
+    expect(first.decision.kind).toBe('leaveUnsettled');
+    expect(first.status).toBe('none');
     await until(() => app.failed.length === 1);
     expect(app.failed[0]?.delivery.messageId).toBe('m1');
     expect(app.failed[0]?.error).toHaveProperty('message', 'a bug');
@@ -39,11 +39,11 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
   });
 
   it.each<[policy: SubscribeOptions['onPanic'], decision: string]>([
-    ['drop', 'copyToDeadLetter'],
-    ['skip', 'acknowledge'],
-    ['retry', queueType === 'quorum' ? 'requeue' : 'copyToRetryAddress'],
-    ['retryAfter', 'copyToRetryAddress'],
-    [ack(), 'acknowledge'],
+    ['drop', 'deadLetter'],
+    ['skip', 'ack'],
+    ['retry', queueType === 'quorum' ? 'requeue' : 'republish'],
+    ['retryAfter', 'republish'],
+    [ack(), 'ack'],
   ])('under the policy %j goes on', async (onPanic, decision) => {
     const dead = unique('panics.dead');
     const { app, first } = await panicking({
@@ -51,7 +51,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
       retry: { attempts: 3, backoff: { delay: () => 20 } },
       deadLetter: dead,
     });
-    expect(first.decision.do).toBe(decision);
+    expect(first.decision.kind).toBe(decision);
     expect(app.failed).toEqual([]);
     if (onPanic !== 'drop') return;
     expect((await broker.take(dead)).properties.headers?.['x-settle-reason']).toBe('panic');
@@ -85,11 +85,11 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     };
     const settle = { isPanic };
     const fatal = await panicking({}, { error: () => new Error('fatal'), settle });
-    expect(fatal.first.decision.do).toBe('leaveUnsettled');
+    expect(fatal.first.decision.kind).toBe('leaveUnsettled');
     const harmless = await panicking({}, { error: () => new TypeError('x'), settle });
-    expect(harmless.first.decision.do).toBe('reject');
+    expect(harmless.first.decision.kind).toBe('reject');
     const open = await panicking({}, { error: () => new ReferenceError('x'), settle });
-    expect(open.first.decision.do).toBe('leaveUnsettled');
+    expect(open.first.decision.kind).toBe('leaveUnsettled');
   });
 
   it('is found without isPanic where that throws', async () => {
@@ -97,7 +97,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
       throw new Error('bad');
     };
     const { app, first } = await panicking({}, { settle: { isPanic } });
-    expect(first.decision.do).toBe('leaveUnsettled');
+    expect(first.decision.kind).toBe('leaveUnsettled');
     expect(app.log.matching(/isPanic of the module threw/, ['error']).length).toBeGreaterThan(0);
   });
 });
@@ -132,6 +132,6 @@ describe('what counts as a panic', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision.do).toBe(isPanic ? 'leaveUnsettled' : 'reject');
+    expect(settlement?.decision.kind).toBe(isPanic ? 'leaveUnsettled' : 'reject');
   });
 });

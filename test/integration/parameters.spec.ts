@@ -114,7 +114,7 @@ describe('the parameters of a handler', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, { id: 'none' });
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision).toEqual({ do: 'copyToDeadLetter', reason: 'undecodable' });
+    expect(settlement?.decision).toEqual({ kind: 'deadLetter', reason: 'invalid-payload' });
   });
 
   it('a payload without fields gives undefined for a named one, and is no panic', async () => {

@@ -84,7 +84,7 @@ describe('pause()', async () => {
     await until(() => app.registry.get(Handler, 'handle').inFlight === 2);
     cancel.release();
     await app.settled(1);
-    expect(app.settlements[0]?.settlement).toBe('released');
+    expect(app.settlements[0]?.status).toBe('released');
     expect(hasPaused).toBe(false);
     finish.open();
     await paused;

@@ -36,9 +36,9 @@ describe.each(['classic', 'quorum'] as const)(
       await broker.send(queue, { amount: -1 }, { messageId: 'bad' });
       await broker.send(queue, { amount: 5 });
       const settlements = await app.settled(2);
-      expect(settlements.map(({ decision }) => decision.do)).toContain('acknowledge');
+      expect(settlements.map(({ decision }) => decision.kind)).toContain('ack');
       const dead = await broker.take(`${queue}.dead`);
-      expect(dead.properties.headers?.['x-settle-reason']).toBe('undecodable');
+      expect(dead.properties.headers?.['x-settle-reason']).toBe('invalid-payload');
       expect(dead.properties.headers?.['x-settle-attempts-made']).toBe(1);
       expect(seen).toEqual([{ amount: 5 }]);
       expect(app.log.matching(/"bad": .*ValidationPipe.* raised an error before/)).toHaveLength(1);
@@ -133,8 +133,8 @@ describe('a pipe', async () => {
   }
 
   it.each([
-    ['400', new BadRequestException('x'), 'undecodable'],
-    ['422', new UnprocessableEntityException('x'), 'undecodable'],
+    ['400', new BadRequestException('x'), 'invalid-payload'],
+    ['422', new UnprocessableEntityException('x'), 'invalid-payload'],
     ['no status', new Error('x'), 'error'],
     ['a TypeError, which is no panic here', new TypeError('x'), 'error'],
   ] as const)('that throws %s', async (_what, error, reason) => {
@@ -151,7 +151,7 @@ describe('a pipe', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision).toEqual({ do: 'copyToDeadLetter', reason });
+    expect(settlement?.decision).toEqual({ kind: 'deadLetter', reason });
     expect(app.log.matching(/Own raised an error before the handler's body/)).toHaveLength(1);
     expect(runs).toBe(0);
   });
@@ -169,7 +169,7 @@ describe('a pipe', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision).toEqual({ do: 'copyToDeadLetter', reason: 'error' });
+    expect(settlement?.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
   });
 
   it('may be asynchronous, and changes the payload', async () => {

@@ -133,7 +133,7 @@ describe('a subscription that the broker refuses', async () => {
         }),
       ],
       rabbit,
-      settle: { copyTimeout: '1s' },
+      settle: { republishTimeout: '1s' },
     });
     await broker.send(queue, 'fine');
     await broker.send(queue, 'dead');
@@ -142,7 +142,7 @@ describe('a subscription that the broker refuses', async () => {
     // A waiting queue can't be declared: the message stays where it is, and the log says why.
     await broker.send(queue, 'later');
     const last = (await app.settled(3))[2];
-    expect(last?.settlement).toBe('copyFailed');
+    expect(last?.status).toBe('republishFailed');
     expect(
       app.log.matching(/copy to queue ".*wait.*" is given up/, ['error']).length,
     ).toBeGreaterThan(0);

@@ -125,10 +125,10 @@ describe('the settlement events', async () => {
     const events: Settlement[] = [];
     const app = await observed((stream) => stream.subscribe((event) => events.push(event)));
     expect(events).toEqual(app.settlements);
-    expect(events.map(({ decision, settlement }) => [decision.do, settlement])).toEqual([
-      ['acknowledge', 'sent'],
+    expect(events.map(({ decision, settlement }) => [decision.kind, settlement])).toEqual([
+      ['ack', 'sent'],
       ['reject', 'sent'],
-      ['acknowledge', 'sent'],
+      ['ack', 'sent'],
     ]);
     const [first, second] = events;
     expect(first).toMatchObject({ attempt: 1, outcome: { kind: 'ack' } });
@@ -217,7 +217,7 @@ describe('the settlement events', async () => {
           steps.push('first');
           throw new Error('after');
         })
-        .andAfter(({ settlement, decision }) => steps.push(`${settlement} ${decision.do}`)),
+        .andAfter(({ settlement, decision }) => steps.push(`${settlement} ${decision.kind}`)),
     );
     const app = await startApp({ providers: [Handler] });
     app.app.get(SettlementEvents).subscribe(() => steps.push('event'));

@@ -26,7 +26,7 @@ async function attemptsOverStops(stops: number): Promise<number[]> {
   for (let start = 1; start <= stops + 1; start += 1) {
     const { close } = await startApp({
       providers: [Handler],
-      settle: { shutdownTimeout: 100, abortBefore: 50 },
+      settle: { shutdownTimeout: 100, abortGracePeriod: 50 },
     });
     await until(() => attempts.length === start);
     await close();
@@ -61,7 +61,7 @@ it('on a classic queue a released delivery costs no attempt', async () => {
   for (let start = 1; start <= 2; start += 1) {
     const { close } = await startApp({
       providers: [Handler],
-      settle: { shutdownTimeout: 100, abortBefore: 50 },
+      settle: { shutdownTimeout: 100, abortGracePeriod: 50 },
     });
     await until(() => attempts.length === start);
     await close();

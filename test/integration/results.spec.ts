@@ -10,21 +10,21 @@ const thenable = (then: (resolve: (value: unknown) => void) => void) => () => ({
 
 // What the handler does at attempt 1, and what it says by that. Later attempts return nothing.
 const results: [what: string, body: () => unknown, kind: string, decision: string][] = [
-  ['nothing', () => undefined, 'ack', 'acknowledge'],
-  ['a promise of nothing', async () => undefined, 'ack', 'acknowledge'],
-  ['ack()', () => ack(), 'ack', 'acknowledge'],
-  ['drop()', () => drop(), 'drop', 'copyToDeadLetter'],
-  ['a promise of drop()', async () => drop(), 'drop', 'copyToDeadLetter'],
+  ['nothing', () => undefined, 'ack', 'ack'],
+  ['a promise of nothing', async () => undefined, 'ack', 'ack'],
+  ['ack()', () => ack(), 'ack', 'ack'],
+  ['drop()', () => drop(), 'drop', 'deadLetter'],
+  ['a promise of drop()', async () => drop(), 'drop', 'deadLetter'],
   ['retry()', () => retry(), 'retry', 'again'],
-  ['retryAfter()', () => retryAfter(20), 'retryAfter', 'copyToRetryAddress'],
-  ['new Nack()', () => new Nack(), 'drop', 'copyToDeadLetter'],
+  ['retryAfter()', () => retryAfter(20), 'retryAfter', 'republish'],
+  ['new Nack()', () => new Nack(), 'drop', 'deadLetter'],
   ['new Nack(true)', async () => new Nack(true), 'retry', 'again'],
-  ['an Observable of drop()', () => of(drop()), 'drop', 'copyToDeadLetter'],
-  ['a promise of an Observable', async () => of(drop()), 'drop', 'copyToDeadLetter'],
-  ['an Observable that ends without a value', () => EMPTY, 'ack', 'acknowledge'],
-  ['several values, the last one drop()', () => of(ack(), drop()), 'drop', 'copyToDeadLetter'],
-  ['several values, the last one ack()', () => of(drop(), ack()), 'ack', 'acknowledge'],
-  ['a thenable', thenable((resolve) => resolve(drop())), 'drop', 'copyToDeadLetter'],
+  ['an Observable of drop()', () => of(drop()), 'drop', 'deadLetter'],
+  ['a promise of an Observable', async () => of(drop()), 'drop', 'deadLetter'],
+  ['an Observable that ends without a value', () => EMPTY, 'ack', 'ack'],
+  ['several values, the last one drop()', () => of(ack(), drop()), 'drop', 'deadLetter'],
+  ['several values, the last one ack()', () => of(drop(), ack()), 'ack', 'ack'],
+  ['a thenable', thenable((resolve) => resolve(drop())), 'drop', 'deadLetter'],
 ];
 
 const throwing: typeof results = [
@@ -34,18 +34,18 @@ const throwing: typeof results = [
       throw drop();
     },
     'drop',
-    'copyToDeadLetter',
+    'deadLetter',
   ],
-  ['ack(), in a promise', () => Promise.reject(ack()), 'ack', 'acknowledge'],
+  ['ack(), in a promise', () => Promise.reject(ack()), 'ack', 'ack'],
   ['retry(), in a promise', () => Promise.reject(retry()), 'retry', 'again'],
   [
     'retryAfter(), in an Observable',
     () => throwError(() => retryAfter(20)),
     'retryAfter',
-    'copyToRetryAddress',
+    'republish',
   ],
-  ['an error, synchronously', fail, 'drop', 'copyToDeadLetter'],
-  ['an error, in a promise', async () => fail(), 'drop', 'copyToDeadLetter'],
+  ['an error, synchronously', fail, 'drop', 'deadLetter'],
+  ['an error, in a promise', async () => fail(), 'drop', 'deadLetter'],
   [
     'an error, in an Observable after a value',
     () =>
@@ -54,9 +54,9 @@ const throwing: typeof results = [
         throwError(() => new Error('late')),
       ),
     'drop',
-    'copyToDeadLetter',
+    'deadLetter',
   ],
-  ['an error, in `then`', thenable(fail), 'drop', 'copyToDeadLetter'],
+  ['an error, in `then`', thenable(fail), 'drop', 'deadLetter'],
 ];
 
 function fail(): never {
@@ -71,7 +71,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
     retry: { attempts: 3 },
     deadLetter: `${queue}.dead`,
   });
-  const again = queueType === 'quorum' ? 'requeue' : 'copyToRetryAddress';
+  const again = queueType === 'quorum' ? 'requeue' : 'republish';
 
   async function check([, body, kind, decision]: (typeof results)[number]): Promise<void> {
     const queue = unique('results');
@@ -82,14 +82,14 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
     });
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
-    const runs = decision === 'again' || decision === 'copyToRetryAddress' ? 2 : 1;
+    const runs = decision === 'again' || decision === 'republish' ? 2 : 1;
     // A copy may be settled before its original: the broker hands it out as it confirms it.
     const first = (await app.settled(runs)).find(({ attempt }) => attempt === 1);
     expect(first?.outcome.kind).toBe(kind);
-    expect(first?.decision.do).toBe(decision === 'again' ? again : decision);
-    expect(first?.settlement).toBe('sent');
+    expect(first?.decision.kind).toBe(decision === 'again' ? again : decision);
+    expect(first?.status).toBe('sent');
     expect(attempts).toEqual([1, 2].slice(0, runs));
-    await broker.waitForReady(`${queue}.dead`, decision === 'copyToDeadLetter' ? 1 : 0);
+    await broker.waitForReady(`${queue}.dead`, decision === 'deadLetter' ? 1 : 0);
     expect(await broker.ready(queue)).toBe(0);
     expect(app.log.matching(/no outcome/)).toEqual([]);
   }
@@ -105,7 +105,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
     const app = await startApp({ providers: [Handler] });
     for (const index of values.keys()) await broker.send(queue, index);
     const settlements = await app.settled(values.length);
-    expect(settlements.map(({ decision }) => decision.do)).toEqual(values.map(() => 'acknowledge'));
+    expect(settlements.map(({ decision }) => decision.kind)).toEqual(values.map(() => 'ack'));
     const warnings = app.log.matching(/no outcome/, ['warn']);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain('Handler.handle');

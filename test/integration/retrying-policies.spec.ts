@@ -24,8 +24,8 @@ const rows: [name: string, options: Options, body: () => unknown, runs: boolean]
   ],
   ["onPanic 'retry'", { onPanic: 'retry' }, panic, true],
   ["onPanic 'retryAfter'", { onPanic: 'retryAfter' }, panic, true],
-  ["onUndecodable 'retry'", { onUndecodable: 'retry' }, () => undefined, false],
-  ["onUndecodable 'retryAfter'", { onUndecodable: 'retryAfter' }, () => undefined, false],
+  ["onInvalidPayload 'retry'", { onInvalidPayload: 'retry' }, () => undefined, false],
+  ["onInvalidPayload 'retryAfter'", { onInvalidPayload: 'retryAfter' }, () => undefined, false],
 ];
 
 function fail(): never {
@@ -69,7 +69,7 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
     const delayed = name.includes('retryAfter');
     const first = app.settlements.find(({ attempt }) => attempt === 1);
     const isCopy = delayed || queueType === 'classic';
-    expect(first?.decision.do).toBe(isCopy ? 'copyToRetryAddress' : 'requeue');
+    expect(first?.decision.kind).toBe(isCopy ? 'republish' : 'requeue');
     expect(app.log.matching(/"m1"/, ['error'])).toHaveLength(1);
     expect(app.log.matching(/"m1"/, ['warn'])).toHaveLength(2);
     expect(app.failed).toEqual([]);
@@ -77,10 +77,10 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
   });
 
   it.each(['retry', 'retryAfter'] as const)(
-    "onUndecodable '%s' without an end is refused",
-    async (onUndecodable) => {
+    "onInvalidPayload '%s' without an end is refused",
+    async (onInvalidPayload) => {
       const queue = unique('endless');
-      const Handler = handlerOf({ queue, queueType, onUndecodable }, () => undefined);
+      const Handler = handlerOf({ queue, queueType, onInvalidPayload }, () => undefined);
       await expect(startApp({ providers: [Handler] })).rejects.toThrow(/Handler\.handle.*retry/);
       expect(await broker.ready(queue)).toBeUndefined();
     },

@@ -165,7 +165,7 @@ describe('a noAck subscription', async () => {
     const { settled, log, close, registry } = await startApp({
       providers: [Handler],
       rabbit: { uri: proxy.url },
-      settle: { shutdownTimeout: 300, abortBefore: 100 },
+      settle: { shutdownTimeout: 300, abortGracePeriod: 100 },
     });
     const bodies: unknown[] = ['ok', 'error', 'retry', Buffer.from('{'), 'drop', 'after'];
     for (const body of bodies) await broker.send(queue, body);

@@ -49,7 +49,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     });
     const { close, log } = await startApp({
       providers: [Handler],
-      settle: { shutdownTimeout: 500, abortBefore: 200 },
+      settle: { shutdownTimeout: 500, abortGracePeriod: 200 },
     });
     for (let id = 1; id <= 3; id += 1) await broker.send(queue, id);
     await until(() => begun === 2);

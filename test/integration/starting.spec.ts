@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   SettleModule,
   SettleStartupError,
-  StoppingError,
+  ShutdownError,
   Subscribe,
   SubscriptionRegistry,
 } from '../../lib';
@@ -106,7 +106,7 @@ describe('the start', async () => {
     await expect(starting).rejects.toThrow(/Failed to connect/);
   });
 
-  it('rejects started with a StoppingError on a close before it, and is nobody’s unhandled rejection', async () => {
+  it('rejects started with a ShutdownError on a close before it, and is nobody’s unhandled rejection', async () => {
     const proxy = await openProxy();
     proxy.refuse(true);
     const rejections: unknown[] = [];
@@ -127,17 +127,17 @@ describe('the start', async () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     process.off('unhandledRejection', noteRejection);
     expect(rejections).toEqual([]);
-    await expect(app.registry.started).rejects.toBeInstanceOf(StoppingError);
+    await expect(app.registry.started).rejects.toBeInstanceOf(ShutdownError);
     expect(app.registry.list().map(({ state }) => state)).toEqual(['stopped']);
   });
 
-  it('rejects started with a StoppingError where the application closes without a start', async () => {
+  it('rejects started with a ShutdownError where the application closes without a start', async () => {
     @Module({ imports: [RabbitMQModule.forRoot({ uri: url }), SettleModule.forRoot()] })
     class AppModule {}
     const app = await NestFactory.create(AppModule, { logger: false });
     const { started } = app.get(SubscriptionRegistry);
     await app.close();
-    await expect(started).rejects.toBeInstanceOf(StoppingError);
+    await expect(started).rejects.toBeInstanceOf(ShutdownError);
   });
 
   it('rejects started with a SettleStartupError where the broker refuses a subscription', async () => {

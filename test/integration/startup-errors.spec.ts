@@ -46,7 +46,7 @@ describe('what is wrong at startup', async () => {
 
       @Subscribe({
         queue: `${queue}.undecodable`,
-        onUndecodable: 'retry',
+        onInvalidPayload: 'retry',
         timeout: 'soon' as never,
       })
       undecodable(): void {}
@@ -80,7 +80,7 @@ describe('what is wrong at startup', async () => {
       /^Billing\.open: queue: expected the name of a queue.*; found undefined$/,
       /^Billing\.keys: routingKey: expected a key, since exchange "topic".*; found none/,
       /^Billing\.parameters: parameter 1: expected a decorator.*; found none/,
-      /^Billing\.undecodable: onUndecodable: expected .*; found 'retry'$/,
+      /^Billing\.undecodable: onInvalidPayload: expected .*; found 'retry'$/,
       /^Billing\.undecodable: timeout: expected .*; found 'soon'$/,
       /^Orders\.placed: guards: expected instances; found the class Guard/,
       /^PerRequest\.handle: expected a provider with one instance; found a request-scoped/,
@@ -126,7 +126,7 @@ describe('what is wrong at startup', async () => {
     [
       'a broker delay on classic',
       { retry: { attempts: 3, by: 'broker' } },
-      /retry\.by: expected 'runtime', or queueType: 'quorum'/,
+      /retry\.by: expected 'client', or queueType: 'quorum'/,
     ],
     [
       'a transient quorum queue',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
-import { ack, type Delivery, SettlementEvents, StoppingError, Subscribe } from '../../lib';
+import { ack, type Delivery, SettlementEvents, ShutdownError, Subscribe } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { Gate, until } from '../support/eventually';
@@ -112,7 +112,7 @@ describe('close()', async () => {
     }
     const app = await startApp({
       providers: [Handler],
-      settle: { shutdownTimeout: 1_500, abortBefore: 500 },
+      settle: { shutdownTimeout: 1_500, abortGracePeriod: 500 },
     });
     await broker.send(queue, 1);
     await broker.send(queue, 2);
@@ -125,7 +125,7 @@ describe('close()', async () => {
     expect(took).toBeLessThan(2_500);
     expect(aborted).toHaveLength(2);
     for (const { reason, at } of aborted) {
-      expect(reason).toBeInstanceOf(StoppingError);
+      expect(reason).toBeInstanceOf(ShutdownError);
       expect(at - startedAt).toBeGreaterThanOrEqual(999);
       expect(at - startedAt).toBeLessThan(took - 300);
     }
@@ -152,7 +152,7 @@ describe('close()', async () => {
     }
     const app = await startApp({
       providers: [Handler],
-      settle: { shutdownTimeout: '20s', abortBefore: '20s' },
+      settle: { shutdownTimeout: '20s', abortGracePeriod: '20s' },
     });
     await broker.send(queue, 1);
     await until(() => begun);

@@ -16,7 +16,7 @@ describe.each(['classic', 'quorum'] as const)(
     /** Has one message in a handler, begins to stop, and only then lets the handler end as it does. */
     async function endWhileStopping(
       handling: Handling,
-      options: { timeout?: number; abortBefore?: number } = {},
+      options: { timeout?: number; abortGracePeriod?: number } = {},
     ): Promise<{ app: TestApp; queue: string }> {
       const queue = unique('failing');
       const stopping = new Gate();
@@ -40,7 +40,7 @@ describe.each(['classic', 'quorum'] as const)(
       }
       const app = await startApp({
         providers: [Handler],
-        settle: { shutdownTimeout: 10_000, abortBefore: options.abortBefore ?? 5_000 },
+        settle: { shutdownTimeout: 10_000, abortGracePeriod: options.abortGracePeriod ?? 5_000 },
       });
       await broker.send(queue, { id: 1 }, { messageId: 'm1' });
       await until(() => begun);
@@ -50,10 +50,14 @@ describe.each(['classic', 'quorum'] as const)(
       return { app, queue };
     }
 
-    it.each<[string, Handling, { timeout?: number; abortBefore?: number }]>([
+    it.each<[string, Handling, { timeout?: number; abortGracePeriod?: number }]>([
       ['an error', () => Promise.reject(new Error('database closed')), {}],
       ['a timeout', () => new Promise(() => undefined), { timeout: 400 }],
-      ['an abort', ({ signal }) => sleep(60_000, undefined, { signal }), { abortBefore: 9_900 }],
+      [
+        'an abort',
+        ({ signal }) => sleep(60_000, undefined, { signal }),
+        { abortGracePeriod: 9_900 },
+      ],
       [
         'a panic',
         () => {
@@ -92,7 +96,7 @@ describe.each(['classic', 'quorum'] as const)(
     });
 
     it('a payload that does not decode is settled as usual', async () => {
-      const queue = unique('undecodable');
+      const queue = unique('invalid-payload');
       const stopping = new Gate();
       let decoding = false;
 
@@ -117,7 +121,7 @@ describe.each(['classic', 'quorum'] as const)(
       stopping.open();
       await closed;
       const dead = await broker.take(`${queue}.dead`);
-      expect(dead.properties.headers?.['x-settle-reason']).toBe('undecodable');
+      expect(dead.properties.headers?.['x-settle-reason']).toBe('invalid-payload');
       expect(await broker.ready(queue)).toBe(0);
     });
   },

@@ -81,12 +81,12 @@ describe.each<[string, Options]>([
       const test = await start(metadata);
       expect(await test.deliver(Billing, 'charge', 'ok')).toMatchObject({
         outcome: 'ack',
-        decision: 'acknowledge',
-        settlement: 'sent',
+        decision: 'ack',
+        status: 'sent',
         attempt: 1,
       });
       expect(await test.deliver(Billing, 'charge', 'drop')).toMatchObject({
-        decision: 'copyToDeadLetter',
+        decision: 'deadLetter',
         reason: 'drop',
         copies: [{ queue: `${name}.dead` }],
       });
@@ -111,7 +111,7 @@ describe.each<[string, Options]>([
       expect(test.settlements(Billing, 'charge')).toMatchObject([
         { attempt: 1, outcome: 'retry' },
         { attempt: 2, outcome: 'retry' },
-        { attempt: 3, outcome: 'retry', decision: 'copyToDeadLetter', reason: 'attempts' },
+        { attempt: 3, outcome: 'retry', decision: 'deadLetter', reason: 'attempts' },
       ]);
       expect(await test.queue(`${name}.billing`)).toMatchObject({ ready: 0, consumers: 1 });
       expect((await test.queue(`${name}.dead`)).messages).toMatchObject([
@@ -139,7 +139,7 @@ describe.each<[string, Options]>([
         decision: 'leaveUnsettled',
       });
       await test.idle();
-      expect(test.failedFast?.error).toBeInstanceOf(Panic);
+      expect(test.failFastEvent?.error).toBeInstanceOf(Panic);
       expect(test.get(SubscriptionRegistry).get(Billing, 'charge').state).toBe('stopped');
       expect(await test.queue(`${name}.billing`)).toMatchObject({
         ready: 1,
@@ -149,11 +149,11 @@ describe.each<[string, Options]>([
 
     it('finds what other services have declared, and says where a message did not arrive', async () => {
       const { name, metadata } = shop();
-      const existing = {
+      const topology = {
         exchanges: [{ name: `${name}.foreign`, type: 'fanout' as const }],
         queues: [{ name: `${name}.watched`, exchange: `${name}.foreign` }],
       };
-      const test = await start(metadata, { existing });
+      const test = await start(metadata, { topology });
       expect(await test.publish(`${name}.foreign`, '', { id: 1 })).toBe(true);
       expect(await test.publish(name, 'nobody', { id: 2 })).toBe(false);
       expect((await test.queue(`${name}.watched`)).messages).toMatchObject([

@@ -9,7 +9,7 @@ import {
   retry,
   SettleModule,
   Subscribe,
-  type Subscription,
+  type SubscriptionMetadata,
   SubscriptionRegistry,
 } from '../../lib';
 import { LogRecorder } from '../support/app';
@@ -56,10 +56,10 @@ describe('the metadata of a subscription', async () => {
     }
     @Injectable()
     class Reader {
-      @InjectSubscription(Billing, 'charge') readonly property!: Subscription;
+      @InjectSubscription(Billing, 'charge') readonly property!: SubscriptionMetadata;
       constructor(
-        @InjectSubscription(Billing, 'charge') readonly own: Subscription,
-        @InjectSubscription(Billing, 'charge', queue) readonly named: Subscription,
+        @InjectSubscription(Billing, 'charge') readonly own: SubscriptionMetadata,
+        @InjectSubscription(Billing, 'charge', queue) readonly named: SubscriptionMetadata,
       ) {}
     }
     return { queue, seen, Billing, Reader };
@@ -151,8 +151,8 @@ describe('the metadata of a subscription', async () => {
     @Injectable()
     class Reader {
       constructor(
-        @InjectSubscription(Twice, 'handle', first) readonly one: Subscription,
-        @InjectSubscription(Twice, 'handle', second) readonly two: Subscription,
+        @InjectSubscription(Twice, 'handle', first) readonly one: SubscriptionMetadata,
+        @InjectSubscription(Twice, 'handle', second) readonly two: SubscriptionMetadata,
       ) {}
     }
     const app = await boot([Twice, Reader], (builder) =>

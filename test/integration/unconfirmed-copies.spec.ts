@@ -15,7 +15,7 @@ describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (q
 
   /** An application behind a proxy; its handler drops to a dead-letter queue what is not 'good'. */
   async function dropping(
-    settle: { copyTimeout?: number } = {},
+    settle: { republishTimeout?: number } = {},
     options: Partial<SubscribeOptions> = {},
   ) {
     const queue = unique('copy');
@@ -53,18 +53,20 @@ describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (q
   });
 
   it('whose confirm does not come in time is given up: released, paused, twice at most', async () => {
-    const { queue, dead, proxy, sent, app, runs, outcomes } = await dropping({ copyTimeout: 400 });
+    const { queue, dead, proxy, sent, app, runs, outcomes } = await dropping({
+      republishTimeout: 400,
+    });
     const held = proxy.hold(confirm);
     await broker.send(queue, 'bad', { messageId: 'm1' });
     await app.settled(1);
-    expect(outcomes()).toEqual(['copyFailed']);
+    expect(outcomes()).toEqual(['republishFailed']);
     await until(() => sent('basic.nack') === 1);
     expect([sent('basic.ack'), sent('basic.reject')]).toEqual([0, 0]);
     expect(app.log.matching(/no new message for 1000 ms/, ['warn'])).toHaveLength(1);
     expect(app.log.matching(/"m1".*not confirmed/, ['error'])).toHaveLength(1);
     held.release();
     await app.settled(2);
-    expect(outcomes()).toEqual(['copyFailed', 'sent']);
+    expect(outcomes()).toEqual(['republishFailed', 'sent']);
     expect((runs[1]?.at ?? 0) - (runs[0]?.at ?? 0)).toBeGreaterThanOrEqual(1_400);
     await broker.waitForReady(queue, 0);
     // Unknown is not unsent: the first copy was there all the time.
@@ -90,7 +92,7 @@ describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (q
     const { queue, proxy, sent, app, runs, outcomes } = await dropping({}, { deadLetter: dead });
     await broker.send(queue, 'bad');
     await app.settled(2);
-    expect(outcomes()).toEqual(['copyFailed', 'copyFailed']);
+    expect(outcomes()).toEqual(['republishFailed', 'republishFailed']);
     expect(proxy.count('client', 'basic.publish')).toBe(10);
     expect([sent('basic.ack'), sent('basic.reject')]).toEqual([0, 0]);
     const pauses = app.log.matching(/no new message/, ['warn']).map((line) => line.slice(-8));
@@ -138,7 +140,7 @@ describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (q
     await broker.delete(dead);
     await broker.send(made.queue, 'bad');
     await made.app.settled(1);
-    expect(made.outcomes()).toEqual(['copyFailed']);
+    expect(made.outcomes()).toEqual(['republishFailed']);
     expect([made.sent('basic.ack'), made.sent('basic.reject')]).toEqual([0, 0]);
     await broker.declare(dead);
     await broker.waitForReady(dead, 1);

@@ -47,7 +47,7 @@ describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (que
     expect(payloads).toEqual([]);
     const dead = await broker.take(`${queue}.dead`);
     expect(dead.content.equals(body)).toBe(true);
-    expect(dead.properties.headers?.['x-settle-reason']).toBe('undecodable');
+    expect(dead.properties.headers?.['x-settle-reason']).toBe('invalid-payload');
     expect(dead.properties.headers?.['x-settle-attempts-made']).toBe(1);
     expect(app.settlements.map(({ attempt }) => attempt)).toEqual([1, 1]);
     const lines = app.log.matching(/"m1"/);
@@ -74,10 +74,7 @@ describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (que
   ])('of %s is a payload', async (_what, body, properties, payload) => {
     const { app, payloads } = await receive(body, properties);
     expect(payloads).toEqual([payload]);
-    expect(app.settlements.map(({ decision }) => decision.do)).toEqual([
-      'acknowledge',
-      'acknowledge',
-    ]);
+    expect(app.settlements.map(({ decision }) => decision.kind)).toEqual(['ack', 'ack']);
   });
 });
 
@@ -95,22 +92,22 @@ describe('a payload that is no object', async () => {
     await broker.send(queue, { order: {} });
     await app.settled(2);
     const dead = await broker.take(`${queue}.dead`);
-    expect(dead.properties.headers?.['x-settle-reason']).toBe('undecodable');
+    expect(dead.properties.headers?.['x-settle-reason']).toBe('invalid-payload');
     expect(app.failed).toEqual([]);
   });
 });
 
-describe('onUndecodable', async () => {
+describe('onInvalidPayload', async () => {
   const broker = await openBroker();
   const bad = Buffer.from('{"a":1');
 
   it("'skip' acknowledges, and says so", async () => {
     const queue = unique('skip');
-    const Handler = handlerOf({ queue, onUndecodable: 'skip' }, () => undefined);
+    const Handler = handlerOf({ queue, onInvalidPayload: 'skip' }, () => undefined);
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, bad);
     const [settlement] = await app.settled(1);
-    expect(settlement?.decision.do).toBe('acknowledge');
+    expect(settlement?.decision.kind).toBe('ack');
     expect(app.log.matching(/undecodable: SyntaxError/, ['warn'])).toHaveLength(1);
   });
 
@@ -120,7 +117,7 @@ describe('onUndecodable', async () => {
       const queue = unique('retried');
       const dead = `${queue}.dead`;
       const Handler = handlerOf(
-        { queue, queueType, retry: { attempts: 3 }, deadLetter: dead, onUndecodable: 'retry' },
+        { queue, queueType, retry: { attempts: 3 }, deadLetter: dead, onInvalidPayload: 'retry' },
         () => undefined,
       );
       const app = await startApp({ providers: [Handler] });
@@ -135,7 +132,7 @@ describe('onUndecodable', async () => {
 
   it("'failFast' stops the service", async () => {
     const queue = unique('undecodable-failfast');
-    const Handler = handlerOf({ queue, onUndecodable: 'failFast' }, () => undefined);
+    const Handler = handlerOf({ queue, onInvalidPayload: 'failFast' }, () => undefined);
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, bad);
     await app.settled(1);

@@ -2,11 +2,11 @@
 import {
   ack,
   type Backoff,
+  type DeliveryInterceptor,
   type Duration,
   drop,
   exponential,
   fixed,
-  type Interceptor,
   linear,
   on,
   Panic,
@@ -37,13 +37,13 @@ export const all: SubscribeOptions = {
   retry: {
     attempts: 5,
     backoff: exponential('1s', { factor: 3, max: '5m', jitter: 0.2 }),
-    by: 'runtime',
+    by: 'client',
   },
   deadLetter: { queue: 'dead', by: 'broker', stack: true, queueOptions: { maxLength: 10 } },
   timeout: '30s',
   onError: [on(BankTimeout, 'retryAfter'), on([Declined, TypeError], drop('no')), 'drop'],
   onPanic: 'failFastOnce',
-  onUndecodable: retryAfter(5),
+  onInvalidPayload: retryAfter(5),
   noAck: false,
   declare: { queue: false, waiting: true, deadLetter: true },
 };
@@ -89,7 +89,7 @@ export const backoffs: Backoff[] = [
 // @ts-expect-error Only exponential() has a factor.
 export const factor = linear('1s', { factor: 2 });
 
-const interceptor: Interceptor = async (delivery, next) => {
+const interceptor: DeliveryInterceptor = async (delivery, next) => {
   const outcome = await next();
   return delivery.isLastAttempt && outcome.kind === 'retry' ? drop('last') : outcome;
 };
@@ -101,8 +101,8 @@ export const modules = [
     interceptors: [interceptor],
     isPanic: (error) => (error instanceof RangeError ? true : undefined),
     shutdownTimeout: '25s',
-    abortBefore: 5_000,
-    copyTimeout: '30s',
+    abortGracePeriod: 5_000,
+    republishTimeout: '30s',
     onRefused: 'continue',
     onFailFast: async ({ delivery, subscription, error }) => {
       void [delivery.messageId, subscription.handler, error];

@@ -24,7 +24,7 @@ export class Operating {
 
   count(): void {
     this.settlements.subscribe(({ subscription, decision, settlement }) => {
-      counter.add(1, { handler: subscription.handler, decision: decision.do, settlement });
+      counter.add(1, { handler: subscription.handler, decision: decision.kind, settlement });
     });
   }
 }

@@ -12,7 +12,7 @@ import {
   type Settlement,
   type SettlementEvents,
   Subscribe,
-  type Subscription,
+  type SubscriptionMetadata,
   type SubscriptionRegistry,
 } from '../../lib';
 
@@ -54,12 +54,12 @@ getSubscriptionToken(Billing, 'title');
 getSubscriptionToken(Billing, 'charge', 5);
 
 export class Reader {
-  @InjectSubscription(Billing, 'refund') readonly refund!: Subscription;
+  @InjectSubscription(Billing, 'refund') readonly refund!: SubscriptionMetadata;
 
   constructor(
-    @InjectSubscription(Billing, 'charge') readonly charge: Subscription,
+    @InjectSubscription(Billing, 'charge') readonly charge: SubscriptionMetadata,
     // @ts-expect-error No such method.
-    @InjectSubscription(Billing, 'pay') readonly pay: Subscription,
+    @InjectSubscription(Billing, 'pay') readonly pay: SubscriptionMetadata,
   ) {}
 
   change(): void {
@@ -71,7 +71,7 @@ export class Reader {
 export function outcomes(value: unknown): void {
   const outcome: Outcome = ack()
     .andAfter(() => 'ignored')
-    .andAfter(async ({ decision, settlement }) => void [decision.do, settlement]);
+    .andAfter(async ({ decision, settlement }) => void [decision.kind, settlement]);
   if (isOutcome(value)) void value.kind;
   void [drop(), drop('why'), retryAfter(), retryAfter(5), retryAfter('5m'), outcome];
   // @ts-expect-error No unit.
@@ -100,7 +100,7 @@ export async function registry(subscriptions: SubscriptionRegistry): Promise<voi
 
 export function events(stream: SettlementEvents): void {
   stream.subscribe(({ delivery, decision, settlement, durationMs }: Settlement) => {
-    void [delivery.queue, decision.do, durationMs];
+    void [delivery.queue, decision.kind, durationMs];
     // @ts-expect-error No such result.
     void (settlement === 'acked');
   });

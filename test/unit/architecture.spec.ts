@@ -101,7 +101,7 @@ describe('the checker', () => {
 
   it('lets the module import the runtime and not the test kit, as the public names do', () => {
     const text = (name: string): string => `export { one } from './${FILE_OF[name]}';`;
-    expect(violations({ 'settle.module.ts': text('runtime') })).toEqual([]);
+    expect(violations({ 'settle.module.ts': text('client') })).toEqual([]);
     expect(violations({ 'index.ts': text('module') })).toEqual([]);
     for (const path of ['settle.module.ts', 'index.ts']) {
       expect(violations({ [path]: text('testing') })).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('the checker', () => {
   it.each(["from '..'", "from '../index'", "from '../testing'", "from '../testing/index'"])(
     'lets nobody import an entrance: %s',
     (from) => {
-      for (const folder of ['runtime', 'outcome']) {
+      for (const folder of ['client', 'outcome']) {
         expect(violations({ [`${folder}/made-up.ts`]: `import { a } ${from};` })).toHaveLength(1);
       }
     },
@@ -252,7 +252,7 @@ describe('the checker', () => {
     "log.warn('kind', 'a sentence');",
     "this.logger.error('a sentence');",
     "this.#log.info('kind', 'a sentence');",
-    "this.surroundings.log.debug('kind', `a sentence`);",
+    "this.host.log.debug('kind', `a sentence`);",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text.
     "log.warn('kind', `a sentence with ${name}`);",
     "log.warn('kind', name + ' happened');",

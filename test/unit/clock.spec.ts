@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Clock, countdown, pause, systemClock, within } from '../../lib/clock';
+import { type Clock, countdown, sleep, systemClock, within } from '../../lib/clock';
 import { FakeClock } from '../support/fake-clock';
 
 const DAY = 86_400_000;
@@ -133,7 +133,7 @@ describe('pause', () => {
   it('resolves once the time has passed, and not before', async () => {
     const clock = new FakeClock();
     const done = vi.fn();
-    void pause(clock, 1_000).then(done);
+    void sleep(clock, 1_000).then(done);
     await clock.pass(999);
     expect(done).not.toHaveBeenCalled();
     await clock.pass(1);
@@ -143,7 +143,7 @@ describe('pause', () => {
   it('resolves as soon as the signal aborts, and leaves no timer behind', async () => {
     const clock = new FakeClock();
     const controller = new AbortController();
-    const paused = pause(clock, 60_000, controller.signal);
+    const paused = sleep(clock, 60_000, controller.signal);
     controller.abort();
     await paused;
     expect(clock.pending).toEqual([]);
@@ -151,7 +151,7 @@ describe('pause', () => {
 
   it('does not wait at all for a signal that has aborted', async () => {
     const clock = new FakeClock();
-    await pause(clock, 60_000, AbortSignal.abort());
+    await sleep(clock, 60_000, AbortSignal.abort());
     expect(clock.pending).toEqual([]);
   });
 
@@ -160,7 +160,7 @@ describe('pause', () => {
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
     const removed = vi.spyOn(signal, 'removeEventListener');
-    const paused = pause(clock, 10, signal);
+    const paused = sleep(clock, 10, signal);
     clock.advance(10);
     await paused;
     expect(removed.mock.calls).toEqual(added.mock.calls.map(([type, work]) => [type, work]));

@@ -1,11 +1,11 @@
 import type { LoggerService } from '@nestjs/common';
-import { DeliveryRecord } from '../../lib/delivery/delivery';
-import type { IncomingMessage } from '../../lib/delivery/message';
-import type { FailureToOutcome } from '../../lib/pipeline/failure';
-import { SubscriptionLog } from '../../lib/subscription/log';
-import { normalize } from '../../lib/subscription/normalize';
-import type { SubscribeDefaults, SubscribeOptions } from '../../lib/subscription/options';
-import type { Subscription } from '../../lib/subscription/subscription';
+import { DeliveryRecord } from '../../lib/delivery/delivery-record';
+import { SubscriptionLog } from '../../lib/log/subscription-log';
+import type { IncomingMessage } from '../../lib/model/delivery';
+import type { SubscribeDefaults, SubscribeOptions } from '../../lib/model/options';
+import type { SubscriptionMetadata } from '../../lib/model/subscription-metadata';
+import type { FailureToOutcome } from '../../lib/pipeline/failure-policy';
+import { normalize } from '../../lib/subscribe/normalize';
 import { FakeClock } from '../support/fake-clock';
 
 export const HANDLER = 'Billing.charge';
@@ -49,7 +49,7 @@ export function ownCopy(headers: Readonly<Record<string, unknown>> = {}): Incomi
 export function aSubscription(
   options: SubscribeOptions = {},
   defaults?: SubscribeDefaults,
-): Subscription {
+): SubscriptionMetadata {
   return normalize(HANDLER, { queue: QUEUE, ...options }, defaults);
 }
 

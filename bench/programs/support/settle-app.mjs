@@ -14,7 +14,7 @@ export const DECLARED = /** @type {const} */ ({
   deadLetter: job.dead,
   onError: 'retryAfter',
   onPanic: 'failFastOnce',
-  onUndecodable: 'drop',
+  onInvalidPayload: 'drop',
 });
 
 /**

@@ -19,7 +19,7 @@ describe("Jest's fake timers", () => {
       .useValue(noScreen)
       .compile();
     const first = await shop.deliver(Billing, 'charge', order);
-    expect(first).toMatchObject({ decision: 'copyToRetryAddress', attempt: 1 });
+    expect(first).toMatchObject({ decision: 'republish', attempt: 1 });
     await jest.advanceTimersByTimeAsync(3_600_000);
     expect(shop.settlements(Billing, 'charge')).toHaveLength(1);
     await shop.advance('5m');

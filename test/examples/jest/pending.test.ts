@@ -26,7 +26,7 @@ describe('close() in the middle of something leaves nothing open', () => {
   it.each(['virtual', 'real'] as const)('a pending retry on the %s clock', async (clock) => {
     const test = await start({ clock });
     const settlement = await test.deliver(Billing, 'charge', order);
-    expect(settlement).toMatchObject({ decision: 'copyToRetryAddress' });
+    expect(settlement).toMatchObject({ decision: 'republish' });
   });
 
   it('a channel that is opened again', async () => {

@@ -69,7 +69,7 @@ describe('Billing without further attempts', () => {
       .useValue({ retry: { attempts: 1 } })
       .compile();
     const settlement = await shop.deliver(Billing, 'charge', { ...order, card: 'slow once' });
-    expect(settlement).toMatchObject({ decision: 'copyToDeadLetter', reason: 'attempts' });
+    expect(settlement).toMatchObject({ decision: 'deadLetter', reason: 'attempts' });
     await shop.close();
   });
 });

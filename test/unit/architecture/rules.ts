@@ -29,9 +29,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   rabbitmq: ['outcome', 'subscription', 'delivery', 'broker'],
   memory: ['outcome', 'subscription', 'delivery', 'broker'],
   runtime: BELOW_RUNTIME,
-  'settle.module.ts': [...BELOW_RUNTIME, 'runtime'],
-  'index.ts': [...BELOW_RUNTIME, 'runtime', 'settle.module.ts'],
-  testing: [...BELOW_RUNTIME, 'runtime', 'settle.module.ts'],
+  'settle.module.ts': [...BELOW_RUNTIME, 'client'],
+  'index.ts': [...BELOW_RUNTIME, 'client', 'settle.module.ts'],
+  testing: [...BELOW_RUNTIME, 'client', 'settle.module.ts'],
 };
 
 /** Types that are named against the direction: a value there would be a cycle. */
@@ -67,7 +67,7 @@ const PACKAGES: readonly PackageRule[] = [
   },
   {
     packages: /^@nestjs\/core(\/|$)/,
-    anywhere: ['runtime', 'testing', 'settle.module.ts'],
+    anywhere: ['client', 'testing', 'settle.module.ts'],
     types: [],
   },
 ];

@@ -5,9 +5,9 @@ import {
   attemptOf,
   brokerCountOf,
   hasBrokerCount,
-  isOwnCopy,
+  isRepublished,
 } from '../../../lib/delivery/attempt';
-import type { IncomingMessage } from '../../../lib/delivery/message';
+import type { IncomingMessage } from '../../../lib/model/delivery';
 import { aMessage, ownCopy, QUEUE } from '../fixtures';
 
 const CLASSIC = false;
@@ -33,16 +33,16 @@ function redelivery(headers: object, base: IncomingMessage = aMessage()): Incomi
 
 describe('isOwnCopy', () => {
   it('is true of a copy that came straight, or through one of our waiting queues', () => {
-    expect(isOwnCopy(ownCopy(), QUEUE)).toBe(true);
-    expect(isOwnCopy(ownCopy({ 'x-death': fromWaiting }), QUEUE)).toBe(true);
+    expect(isRepublished(ownCopy(), QUEUE)).toBe(true);
+    expect(isRepublished(ownCopy({ 'x-death': fromWaiting }), QUEUE)).toBe(true);
     const quorum = [{ queue: 'billing.waitq.1024', reason: 'expired', count: 1 }];
-    expect(isOwnCopy(ownCopy({ 'x-death': quorum }), QUEUE)).toBe(true);
+    expect(isRepublished(ownCopy({ 'x-death': quorum }), QUEUE)).toBe(true);
   });
 
   it('looks at the newest death only', () => {
     const older = { queue: 'elsewhere', reason: 'rejected', count: 50 };
-    expect(isOwnCopy(ownCopy({ 'x-death': [...fromWaiting, older] }), QUEUE)).toBe(true);
-    expect(isOwnCopy(ownCopy({ 'x-death': [older, ...fromWaiting] }), QUEUE)).toBe(false);
+    expect(isRepublished(ownCopy({ 'x-death': [...fromWaiting, older] }), QUEUE)).toBe(true);
+    expect(isRepublished(ownCopy({ 'x-death': [older, ...fromWaiting] }), QUEUE)).toBe(false);
   });
 
   it.each<[string, IncomingMessage]>([
@@ -83,7 +83,7 @@ describe('isOwnCopy', () => {
     ['has no headers', aMessage({ exchange: '', routingKey: QUEUE, headers: undefined })],
     ['has null for headers', aMessage({ exchange: '', routingKey: QUEUE, headers: null })],
   ])('is false of a message that %s', (_name, message) => {
-    expect(isOwnCopy(message, QUEUE)).toBe(false);
+    expect(isRepublished(message, QUEUE)).toBe(false);
   });
 });
 

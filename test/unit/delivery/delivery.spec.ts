@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { DeliveryRecord } from '../../../lib/delivery/delivery';
+import { DeliveryRecord } from '../../../lib/delivery/delivery-record';
 import { aDelivery, aMessage, aSubscription, ownCopy, QUEUE } from '../fixtures';
 
 const restored = {

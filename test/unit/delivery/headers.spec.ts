@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   headerOf,
-  isDroppedFromCopies,
+  isDroppedOnRepublish,
   SettleHeaders,
   textHeaderOf,
 } from '../../../lib/delivery/headers';
@@ -72,7 +72,7 @@ describe('isDroppedFromCopies', () => {
     'x-settle-anything',
     ...Object.values(SettleHeaders),
   ])('%s stays behind', (name) => {
-    expect(isDroppedFromCopies(name)).toBe(true);
+    expect(isDroppedOnRepublish(name)).toBe(true);
   });
 
   it.each([
@@ -88,6 +88,6 @@ describe('isDroppedFromCopies', () => {
     'constructor',
     '',
   ])('%s goes along', (name) => {
-    expect(isDroppedFromCopies(name)).toBe(false);
+    expect(isDroppedOnRepublish(name)).toBe(false);
   });
 });

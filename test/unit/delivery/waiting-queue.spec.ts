@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gridDelay, isWaitingQueue, waitingQueueName } from '../../../lib/delivery/waiting-queue';
-import { LONGEST_DELAY } from '../../../lib/outcome/duration';
-import type { QueueType } from '../../../lib/subscription/options';
+import {
+  isWaitingQueue,
+  roundUpDelay,
+  waitingQueueName,
+} from '../../../lib/delivery/waiting-queue';
+import { LONGEST_DELAY } from '../../../lib/model/duration';
+import type { QueueType } from '../../../lib/model/options';
 
 const delay = fc.oneof(
   fc.integer({ min: 1, max: 5_000 }),
@@ -58,23 +62,23 @@ describe('gridDelay', () => {
     [86_400_000, 92_274_688],
     [LONGEST_DELAY, 4_294_967_296],
   ])('puts %d on %i', (ms, onGrid) => {
-    expect(gridDelay(ms)).toBe(onGrid);
+    expect(roundUpDelay(ms)).toBe(onGrid);
   });
 
   it('has every whole ms below 8', () => {
-    expect([1, 2, 3, 4, 5, 6, 7].map(gridDelay)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect([1, 2, 3, 4, 5, 6, 7].map(roundUpDelay)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
   it('has 67 values from 1 s to 5 min', () => {
     const values = new Set<number>();
-    for (let ms = 1_000; ms <= 300_000; ms++) values.add(gridDelay(ms));
+    for (let ms = 1_000; ms <= 300_000; ms++) values.add(roundUpDelay(ms));
     expect(values.size).toBe(67);
   });
 
   it('is whole, never shorter than asked, and at most 12.5 % longer', () => {
     fc.assert(
       fc.property(delay, (ms) => {
-        const onGrid = gridDelay(ms);
+        const onGrid = roundUpDelay(ms);
         expect(Number.isInteger(onGrid)).toBe(true);
         expect(onGrid).toBeGreaterThanOrEqual(ms);
         expect(onGrid).toBeLessThanOrEqual(ms * 1.125);
@@ -86,7 +90,7 @@ describe('gridDelay', () => {
   it('leaves what is on the grid where it is', () => {
     fc.assert(
       fc.property(delay, (ms) => {
-        expect(gridDelay(gridDelay(ms))).toBe(gridDelay(ms));
+        expect(roundUpDelay(roundUpDelay(ms))).toBe(roundUpDelay(ms));
       }),
       { numRuns: 500 },
     );
@@ -96,8 +100,8 @@ describe('gridDelay', () => {
     fc.assert(
       fc.property(delay, fc.oneof(delay, fc.constantFrom(1, 2)), (one, other) => {
         const [less, more] = [one, other].sort((a, b) => a - b) as [number, number];
-        expect(gridDelay(less)).toBeLessThanOrEqual(gridDelay(more));
-        expect(gridDelay(one)).toBeLessThanOrEqual(gridDelay(one + 1));
+        expect(roundUpDelay(less)).toBeLessThanOrEqual(roundUpDelay(more));
+        expect(roundUpDelay(one)).toBeLessThanOrEqual(roundUpDelay(one + 1));
       }),
       { numRuns: 500 },
     );
@@ -128,7 +132,7 @@ describe('waitingQueueName', () => {
   it('fits into 255 bytes without a cut character, whatever the queue is called', () => {
     fc.assert(
       fc.property(queue, type, delay, (name, kind, ms) => {
-        const waiting = waitingQueueName(name, kind, gridDelay(ms));
+        const waiting = waitingQueueName(name, kind, roundUpDelay(ms));
         expect(Buffer.byteLength(waiting)).toBeLessThanOrEqual(255);
         expect(Buffer.from(waiting).toString()).toBe(waiting);
         expect(waiting).not.toContain('\uFFFD');
@@ -149,7 +153,7 @@ describe('isWaitingQueue', () => {
   it('knows each waiting queue of a queue again', () => {
     fc.assert(
       fc.property(queue, type, delay, (name, kind, ms) => {
-        expect(isWaitingQueue(waitingQueueName(name, kind, gridDelay(ms)), name)).toBe(true);
+        expect(isWaitingQueue(waitingQueueName(name, kind, roundUpDelay(ms)), name)).toBe(true);
       }),
     );
   });
@@ -158,7 +162,7 @@ describe('isWaitingQueue', () => {
     fc.assert(
       fc.property(queue, queue, type, delay, (name, other, kind, ms) => {
         fc.pre(name !== other);
-        expect(isWaitingQueue(waitingQueueName(other, kind, gridDelay(ms)), name)).toBe(false);
+        expect(isWaitingQueue(waitingQueueName(other, kind, roundUpDelay(ms)), name)).toBe(false);
       }),
     );
   });

@@ -11,13 +11,13 @@ async function withOne(options: { noAck?: boolean } = {}) {
 }
 
 describe('a channel is strict', () => {
-  it.each(['acknowledge', 'reject', 'requeue', 'release'] as const)(
+  it.each(['ack', 'reject', 'requeue', 'requeueUnprocessed'] as const)(
     '%s, and no second time',
     async (frame) => {
       const { test, channel } = await withOne();
       channel.cancel();
       expect(channel.settle(1, frame)).toBe(true);
-      for (const again of ['acknowledge', 'reject', 'requeue', 'release'] as const) {
+      for (const again of ['ack', 'reject', 'requeue', 'requeueUnprocessed'] as const) {
         expect(() => channel.settle(1, again)).toThrow('settled twice');
       }
       expect(() => channel.leave(1)).toThrow('settled twice');
@@ -27,14 +27,14 @@ describe('a channel is strict', () => {
 
   it('throws for a tag that it never gave out', async () => {
     const { channel } = await withOne();
-    expect(() => channel.settle(2, 'acknowledge')).toThrow('settled twice');
+    expect(() => channel.settle(2, 'ack')).toThrow('settled twice');
     expect(() => channel.leave(0)).toThrow('settled twice');
   });
 
   it('throws for what was left unsettled, which goes back when the channel closes', async () => {
     const { test, channel } = await withOne();
     channel.leave(1);
-    expect(() => channel.settle(1, 'acknowledge')).toThrow('settled twice');
+    expect(() => channel.settle(1, 'ack')).toThrow('settled twice');
     expect(() => channel.leave(1)).toThrow('settled twice');
     channel.close();
     expect(test.ready('queue')).toEqual(['one']);
@@ -42,14 +42,14 @@ describe('a channel is strict', () => {
 
   it('throws for a delivery that needs no acknowledgement', async () => {
     const { channel } = await withOne({ noAck: true });
-    expect(() => channel.settle(1, 'acknowledge')).toThrow('settled twice');
+    expect(() => channel.settle(1, 'ack')).toThrow('settled twice');
   });
 
   it('says that it is gone, without throwing, once it has ended', async () => {
     const { test, consumer, channel } = await withOne();
     channel.die(new Error('cut'));
     expect(channel.lost.aborted).toBe(true);
-    expect(channel.settle(1, 'acknowledge')).toBe(false);
+    expect(channel.settle(1, 'ack')).toBe(false);
     expect(() => channel.leave(1)).not.toThrow();
     channel.close();
     expect(consumer.ends).toEqual(['cut']);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { SubscribeOptions } from '../../../lib';
 import { linear } from '../../../lib';
-import type { BrokerDelivery } from '../../../lib/broker/port';
+import type { BrokerDelivery } from '../../../lib/amqp/port';
+import { SubscriptionLog } from '../../../lib/log/subscription-log';
 import { MemoryConnection } from '../../../lib/memory/memory-connection';
-import { SubscriptionLog } from '../../../lib/subscription/log';
-import { normalize } from '../../../lib/subscription/normalize';
+import { normalize } from '../../../lib/subscribe/normalize';
 import { ServerUnderTest } from './server';
 
 /** One consumer on a server in memory, with what its listener and its log were told. */
@@ -16,7 +16,7 @@ async function consumerOf(test: ServerUnderTest, options: SubscribeOptions) {
   const logger = { log: note('log'), warn: note('warn'), error: note('error') };
   const connection = new MemoryConnection({ name: 'default' } as never, test.server, test.clock);
   const broker = connection.broker({
-    copyTimeout: 30_000,
+    republishTimeout: 30_000,
     logOf: () => new SubscriptionLog(logger, 'Billing.charge', test.clock),
   });
   const consumer = broker.consumer(normalize('Billing.charge', options), 10, {
@@ -78,10 +78,10 @@ describe('the consumer in memory', () => {
     const { deliveries, lines } = await consumerOf(test, options);
     test.send('billing', 'one');
     await test.turn();
-    expect(deliveries[0]?.counts).toBe(true);
+    expect(deliveries[0]?.countsRedeliveries).toBe(true);
     deliveries[0]?.settle('requeue', () => {});
     await test.turn();
-    expect(deliveries[1]?.counts).toBe(false);
+    expect(deliveries[1]?.countsRedeliveries).toBe(false);
     expect(lines).toEqual([expect.stringMatching(/^error .*expected a quorum queue/)]);
   });
 

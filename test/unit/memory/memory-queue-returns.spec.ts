@@ -39,7 +39,7 @@ describe('returns on a quorum queue', () => {
     const consumer = test.consume('queue');
     test.send('queue', 'one');
     await test.turn();
-    consumer.channel.settle(1, 'release');
+    consumer.channel.settle(1, 'requeueUnprocessed');
     await test.turn();
     expect(consumer.headers).toEqual([{}, headers]);
   });
@@ -62,8 +62,8 @@ describe('returns on a quorum queue', () => {
 
   it.each([
     ['failed', 'requeue', 400],
-    ['failed', 'release', 0],
-    ['returned', 'release', 400],
+    ['failed', 'requeueUnprocessed', 0],
+    ['returned', 'requeueUnprocessed', 400],
     ['all', 'requeue', 400],
     ['disabled', 'requeue', 0],
   ] as const)(

@@ -1,4 +1,4 @@
-import type { ServerVersion } from '../../../lib/broker/queue-declarations';
+import type { ServerVersion } from '../../../lib/amqp/queue-declarations';
 import { systemClock } from '../../../lib/clock';
 import { MemoryChannel } from '../../../lib/memory/memory-channel';
 import { MemoryServer } from '../../../lib/memory/memory-server';

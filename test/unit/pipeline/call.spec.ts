@@ -1,9 +1,9 @@
 import { Nack } from '@golevelup/nestjs-rabbitmq';
 import { EMPTY, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { ack, drop, type Outcome, retry, retryAfter } from '../../../lib/outcome/outcome';
+import { ack, drop, type Outcome, retry, retryAfter } from '../../../lib/model/outcome';
 import { callStage, isNack, lastValueOf } from '../../../lib/pipeline/call';
-import { Failed } from '../../../lib/pipeline/failed';
+import { HandlerFailure } from '../../../lib/pipeline/handler-failure';
 import { aDelivery, oddValues, raising } from '../fixtures';
 
 /** What a handler's body says, and what the stage was told of unexpected values. */
@@ -13,9 +13,9 @@ async function call(body: () => unknown): Promise<{ outcome: Outcome; told: unkn
   return { outcome, told };
 }
 
-async function failureOf(body: () => unknown): Promise<Failed> {
+async function failureOf(body: () => unknown): Promise<HandlerFailure> {
   const failed: unknown = await call(body).catch((error: unknown) => error);
-  if (!(failed instanceof Failed)) throw new Error('the stage did not fail');
+  if (!(failed instanceof HandlerFailure)) throw new Error('the stage did not fail');
   return failed;
 }
 
@@ -121,7 +121,10 @@ describe.each(failing)('a handler that fails %s', (_way, by) => {
   });
 
   it('with what an enhancer has marked as a failure: that one', async () => {
-    const marked = new Failed('enhancer', new Error('denied'), { entered: false, name: 'a guard' });
+    const marked = new HandlerFailure('enhancer', new Error('denied'), {
+      entered: false,
+      name: 'a guard',
+    });
     expect(await failureOf(by(marked))).toBe(marked);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HandlerTimeoutError } from '../../../lib/outcome/errors';
-import { ack, failureOf, type Outcome } from '../../../lib/outcome/outcome';
-import { on } from '../../../lib/outcome/policy';
-import { type ChainParts, chainOf } from '../../../lib/pipeline/chain';
-import type { SubscribeOptions } from '../../../lib/subscription/options';
+import { HandlerTimeoutError } from '../../../lib/model/errors';
+import type { SubscribeOptions } from '../../../lib/model/options';
+import { ack, failureMarkOf, type Outcome } from '../../../lib/model/outcome';
+import { on } from '../../../lib/model/policy';
+import { type ChainDependencies, chainOf } from '../../../lib/pipeline/chain';
 import { FakeClock } from '../../support/fake-clock';
 import { aDelivery, aLog, aSubscription } from '../fixtures';
 
@@ -14,7 +14,7 @@ const TWO_SECONDS: SubscribeOptions = {
 
 /** A chain whose parts can wait on its clock. */
 function setUp(
-  parts: (wait: (ms: number) => Promise<void>) => Partial<ChainParts>,
+  parts: (wait: (ms: number) => Promise<void>) => Partial<ChainDependencies>,
   options = TWO_SECONDS,
 ) {
   const clock = new FakeClock();
@@ -36,14 +36,14 @@ function setUp(
 const never = (): Promise<never> => new Promise(() => {});
 
 describe('the timeout in the chain', () => {
-  it.each<[string, Partial<ChainParts>]>([
+  it.each<[string, Partial<ChainDependencies>]>([
     ['the handler', { call: never }],
     ['the decoder', { deserializer: never }],
   ])('covers %s, asks the rules of onError, and leaves no timer', async (_name, parts) => {
     const { run, clock } = setUp(() => parts);
     const running = run();
     await clock.pass(2_000);
-    expect(failureOf(await running)).toMatchObject({ cause: 'timeout', policy: 'retry' });
+    expect(failureMarkOf(await running)).toMatchObject({ cause: 'timeout', policy: 'retry' });
     expect(clock.pending).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe('the timeout in the chain', () => {
     }));
     const running = run();
     await clock.pass(2_000);
-    expect(failureOf(await running)?.cause).toBe('timeout');
+    expect(failureMarkOf(await running)?.cause).toBe('timeout');
   });
 
   it('lets decoding and handler end just in time', async () => {
@@ -72,7 +72,7 @@ describe('the timeout in the chain', () => {
     const { run, clock } = setUp((wait) => ({ call, deserializer: () => wait(2_001) }));
     const running = run();
     await clock.pass(3_000);
-    expect(failureOf(await running)?.cause).toBe('timeout');
+    expect(failureMarkOf(await running)?.cause).toBe('timeout');
     expect(call).not.toHaveBeenCalled();
   });
 
@@ -84,7 +84,7 @@ describe('the timeout in the chain', () => {
     }));
     const running = run();
     await clock.pass(2_000);
-    expect(failureOf(await running)?.cause).toBe('timeout');
+    expect(failureMarkOf(await running)?.cause).toBe('timeout');
     isPanic.mockClear();
     await clock.pass(2_000);
     expect(isPanic).not.toHaveBeenCalled();

@@ -1,17 +1,25 @@
 import fc from 'fast-check';
 import { of, throwError } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import type { DeliveryRecord } from '../../../lib/delivery/delivery';
-import { Panic } from '../../../lib/outcome/errors';
-import { ack, drop, failureOf, isOutcome, type Outcome, retry } from '../../../lib/outcome/outcome';
-import { on } from '../../../lib/outcome/policy';
-import { type ChainParts, chainOf } from '../../../lib/pipeline/chain';
-import type { Interceptor } from '../../../lib/pipeline/interceptor';
-import type { SubscribeOptions } from '../../../lib/subscription/options';
+import type { DeliveryRecord } from '../../../lib/delivery/delivery-record';
+import { Panic } from '../../../lib/model/errors';
+import type { DeliveryInterceptor } from '../../../lib/model/interceptor';
+import type { SubscribeOptions } from '../../../lib/model/options';
+import {
+  ack,
+  drop,
+  failureMarkOf,
+  isOutcome,
+  type Outcome,
+  retry,
+} from '../../../lib/model/outcome';
+import { on } from '../../../lib/model/policy';
+import { type ChainDependencies, chainOf } from '../../../lib/pipeline/chain';
 import { FakeClock } from '../../support/fake-clock';
 import { aDelivery, aLog, aMessage, aSubscription, oddValues, RecordingLogger } from '../fixtures';
 
-interface Given extends Partial<Pick<ChainParts, 'interceptors' | 'isPanic' | 'deserializer'>> {
+interface Given
+  extends Partial<Pick<ChainDependencies, 'interceptors' | 'isPanic' | 'deserializer'>> {
   readonly call?: (delivery: DeliveryRecord) => unknown;
   readonly options?: SubscribeOptions;
   readonly content?: string;
@@ -45,7 +53,7 @@ describe('a delivery’s way through the chain', () => {
     const call = vi.fn((delivery: DeliveryRecord) => drop(JSON.stringify(delivery.payload)));
     const outcome = await setUp({ call }).run();
     expect(outcome).toMatchObject({ kind: 'drop', reason: '{"id":7}' });
-    expect(failureOf(outcome)).toBeUndefined();
+    expect(failureMarkOf(outcome)).toBeUndefined();
     expect(call).toHaveBeenCalledOnce();
   });
 
@@ -53,11 +61,11 @@ describe('a delivery’s way through the chain', () => {
     ['an error', { call: throwing(new Error('x')) }, 'error', 'drop'],
     ['a bug', { call: throwing(new TypeError('x')) }, 'panic', 'failFast'],
     ['a failed stream', { call: () => throwError(() => new Error('x')) }, 'error', 'drop'],
-    ['a body that is no JSON', { content: '{' }, 'undecodable', 'drop'],
+    ['a body that is no JSON', { content: '{' }, 'invalid-payload', 'drop'],
     [
       'a handler that can not bear null',
       { content: 'null', call: ({ payload }) => (payload as { id: number }).id },
-      'undecodable',
+      'invalid-payload',
       'drop',
     ],
     [
@@ -113,7 +121,7 @@ describe('a delivery’s way through the chain', () => {
       'drop',
     ],
   ])('after %s is decided by a policy', async (_name, given, cause, policy) => {
-    expect(failureOf(await setUp(given).run())).toMatchObject({ cause, policy });
+    expect(failureMarkOf(await setUp(given).run())).toMatchObject({ cause, policy });
   });
 
   it('calls no handler for what does not decode', async () => {
@@ -124,7 +132,7 @@ describe('a delivery’s way through the chain', () => {
 
   it.each(oddValues)('ends in an outcome when the handler throws %s', async (_name, make) => {
     const outcome = await setUp({ call: throwing(make()), options: { onError: 'skip' } }).run();
-    expect(failureOf(outcome)).toMatchObject({ cause: 'error', policy: 'skip' });
+    expect(failureMarkOf(outcome)).toMatchObject({ cause: 'error', policy: 'skip' });
   });
 
   it('always resolves with an outcome, whoever does what', async () => {
@@ -147,7 +155,7 @@ describe('a delivery’s way through the chain', () => {
         async (body, user, decoder, judge) => {
           const { run } = setUp({
             call: () => does(body),
-            interceptors: user ? [(() => does(user)) as Interceptor] : [],
+            interceptors: user ? [(() => does(user)) as DeliveryInterceptor] : [],
             ...(decoder && { deserializer: () => does(decoder) }),
             ...(judge && { isPanic: () => does(judge) as boolean }),
           });
@@ -162,24 +170,24 @@ describe('a delivery’s way through the chain', () => {
 describe('the application’s interceptors', () => {
   it('see outcomes only: of the handler, of a policy, and of one another', async () => {
     const seen: string[] = [];
-    const see: Interceptor = async (_delivery, next) => {
+    const see: DeliveryInterceptor = async (_delivery, next) => {
       const outcome = await next();
       seen.push(outcome.kind);
       return outcome;
     };
     await setUp({ interceptors: [see], call: () => retry() }).run();
     await setUp({ interceptors: [see], call: throwing(new Error('x')) }).run();
-    await setUp({ interceptors: [see], content: '{', options: { onUndecodable: 'skip' } }).run();
+    await setUp({ interceptors: [see], content: '{', options: { onInvalidPayload: 'skip' } }).run();
     expect(seen).toEqual(['retry', 'drop', 'ack']);
   });
 
   it('run outermost first and may replace the outcome', async () => {
     const order: string[] = [];
-    const outer: Interceptor = async (_delivery, next) => {
+    const outer: DeliveryInterceptor = async (_delivery, next) => {
       order.push('outer');
       return (await next()).kind === 'ack' ? drop('by the outer one') : ack();
     };
-    const inner: Interceptor = (_delivery, next) => {
+    const inner: DeliveryInterceptor = (_delivery, next) => {
       order.push('inner');
       return next();
     };
@@ -191,12 +199,12 @@ describe('the application’s interceptors', () => {
   it('keep what was thrown further in, where they hand it on', async () => {
     const error = new Error('x');
     const { run } = setUp({ interceptors: [(_delivery, next) => next()], call: throwing(error) });
-    expect(failureOf(await run())?.error).toBe(error);
+    expect(failureMarkOf(await run())?.error).toBe(error);
   });
 
   it('run before the payload is decoded', async () => {
     let before: unknown = 'not seen';
-    const see: Interceptor = (delivery, next) => {
+    const see: DeliveryInterceptor = (delivery, next) => {
       before = delivery.payload;
       return next();
     };

@@ -11,11 +11,11 @@ import {
   ChannelLostError,
   HandlerTimeoutError,
   Panic,
-  StoppingError,
-} from '../../../lib/outcome/errors';
-import type { Cause } from '../../../lib/outcome/failure';
+  ShutdownError,
+} from '../../../lib/model/errors';
+import type { Cause } from '../../../lib/model/failure-mark';
 import { causeOf, type IsPanic, isError } from '../../../lib/pipeline/classification';
-import { Failed, type Origin } from '../../../lib/pipeline/failed';
+import { HandlerFailure, type Origin } from '../../../lib/pipeline/handler-failure';
 import { oddValues } from '../fixtures';
 
 const order = { id: 7 };
@@ -141,28 +141,31 @@ describe('what the handler’s body threw', () => {
     ['an HttpException of 400: the body had begun', new BadRequestException(), 'error'],
     ['an AggregateError of bugs', new AggregateError([new TypeError('x')]), 'error'],
     ['a lost channel', new ChannelLostError('x'), 'error'],
-    ['the service stopping', new StoppingError('x'), 'error'],
+    ['the service stopping', new ShutdownError('x'), 'error'],
     ['a HandlerTimeoutError that it threw itself', new HandlerTimeoutError('x', 5), 'error'],
   ])('%s', (_name, error, cause) => {
-    expect(causeOf(new Failed('body', error), order)).toBe(cause);
+    expect(causeOf(new HandlerFailure('body', error), order)).toBe(cause);
   });
 
   it.each<[string, unknown, Cause]>([
-    ['null', null, 'undecodable'],
-    ['undefined, of an empty body', undefined, 'undecodable'],
-    ['a text', 'order', 'undecodable'],
-    ['a number', 0, 'undecodable'],
-    ['false', false, 'undecodable'],
+    ['null', null, 'invalid-payload'],
+    ['undefined, of an empty body', undefined, 'invalid-payload'],
+    ['a text', 'order', 'invalid-payload'],
+    ['a number', 0, 'invalid-payload'],
+    ['false', false, 'invalid-payload'],
     ['a list', [], 'panic'],
     ['an object', {}, 'panic'],
     ['bytes', Buffer.from('x'), 'panic'],
   ])('a TypeError while the payload is %s: %s', (_name, payload, cause) => {
-    expect(causeOf(new Failed('body', new TypeError('x')), payload)).toBe(cause);
-    expect(causeOf(new Failed('body', elsewhere(`new TypeError('x')`)), payload)).toBe(cause);
+    expect(causeOf(new HandlerFailure('body', new TypeError('x')), payload)).toBe(cause);
+    expect(causeOf(new HandlerFailure('body', elsewhere(`new TypeError('x')`)), payload)).toBe(
+      cause,
+    );
   });
 
   it('while the payload is null: only a TypeError is the payload’s fault', () => {
-    const causeWithNull = (error: unknown): Cause => causeOf(new Failed('body', error), null);
+    const causeWithNull = (error: unknown): Cause =>
+      causeOf(new HandlerFailure('body', error), null);
     expect(causeWithNull(new ReferenceError('x'))).toBe('panic');
     expect(causeWithNull(new Panic('x'))).toBe('panic');
     expect(causeWithNull(new TypeError('x', { cause: 'why' }))).toBe('error');
@@ -172,10 +175,10 @@ describe('what the handler’s body threw', () => {
 
 describe('what guards, pipes, interceptors and filters raised', () => {
   it.each<[string, unknown, { readonly entered: boolean; readonly name: string }, Cause]>([
-    ['400 before the body', new BadRequestException(), before, 'undecodable'],
-    ['422 before the body', new UnprocessableEntityException(), before, 'undecodable'],
-    ['an exception with the status 422', new HttpException('x', 422), before, 'undecodable'],
-    ['an exception of another copy of Nest', { getStatus: () => 400 }, before, 'undecodable'],
+    ['400 before the body', new BadRequestException(), before, 'invalid-payload'],
+    ['422 before the body', new UnprocessableEntityException(), before, 'invalid-payload'],
+    ['an exception with the status 422', new HttpException('x', 422), before, 'invalid-payload'],
+    ['an exception of another copy of Nest', { getStatus: () => 400 }, before, 'invalid-payload'],
     ['400 after the body began', new BadRequestException(), after, 'error'],
     ['a denial', new ForbiddenException(), before, 'error'],
     ['a status that is no number', { getStatus: () => '400' }, before, 'error'],
@@ -188,14 +191,14 @@ describe('what guards, pipes, interceptors and filters raised', () => {
     ['a stack overflow', caught(overflow), after, 'error'],
     ['a Panic, which says so itself', new Panic('x'), before, 'panic'],
   ])('%s', (_name, error, enhancer, cause) => {
-    expect(causeOf(new Failed('enhancer', error, enhancer), order)).toBe(cause);
+    expect(causeOf(new HandlerFailure('enhancer', error, enhancer), order)).toBe(cause);
     // The payload has no say in it.
-    expect(causeOf(new Failed('enhancer', error, enhancer), null)).toBe(cause);
+    expect(causeOf(new HandlerFailure('enhancer', error, enhancer), null)).toBe(cause);
   });
 
   it('an interceptor of the module’s options: never a panic but for a Panic', () => {
     const causeOfInterceptor = (error: unknown): Cause =>
-      causeOf(new Failed('interceptor', error), order);
+      causeOf(new HandlerFailure('interceptor', error), order);
     expect(causeOfInterceptor(new TypeError('x'))).toBe('error');
     expect(causeOfInterceptor(new BadRequestException())).toBe('error');
     expect(causeOfInterceptor(new Panic('x'))).toBe('panic');
@@ -205,11 +208,11 @@ describe('what guards, pipes, interceptors and filters raised', () => {
 describe('where the failure comes from', () => {
   it.each<[Origin, Cause]>([
     ['timeout', 'timeout'],
-    ['decode', 'undecodable'],
+    ['decode', 'invalid-payload'],
   ])('%s decides before all else', (origin, cause) => {
     const isPanic = vi.fn<IsPanic>(() => true);
     for (const error of [new Panic('x'), new TypeError('x'), 'x', new AssertionError({})]) {
-      expect(causeOf(new Failed(origin, error), order, isPanic)).toBe(cause);
+      expect(causeOf(new HandlerFailure(origin, error), order, isPanic)).toBe(cause);
     }
     expect(isPanic).not.toHaveBeenCalled();
   });
@@ -219,10 +222,10 @@ describe('isPanic of the module’s options', () => {
   it('makes a panic of anything, an enhancer’s refusal included', () => {
     const yes = (): boolean => true;
     for (const failed of [
-      new Failed('body', new Error('x')),
-      new Failed('body', undefined),
-      new Failed('enhancer', new BadRequestException(), before),
-      new Failed('interceptor', new Error('x')),
+      new HandlerFailure('body', new Error('x')),
+      new HandlerFailure('body', undefined),
+      new HandlerFailure('enhancer', new BadRequestException(), before),
+      new HandlerFailure('interceptor', new Error('x')),
     ]) {
       expect(causeOf(failed, order, yes)).toBe('panic');
     }
@@ -231,18 +234,18 @@ describe('isPanic of the module’s options', () => {
   it('makes no panic of anything, a Panic included; what is undecodable stays so', () => {
     const no = (): boolean => false;
     for (const error of [new Panic('x'), new TypeError('x'), caught(() => ok(false))]) {
-      expect(causeOf(new Failed('body', error), order, no)).toBe('error');
+      expect(causeOf(new HandlerFailure('body', error), order, no)).toBe('error');
     }
-    expect(causeOf(new Failed('enhancer', new BadRequestException(), before), order, no)).toBe(
-      'undecodable',
-    );
+    expect(
+      causeOf(new HandlerFailure('enhancer', new BadRequestException(), before), order, no),
+    ).toBe('invalid-payload');
   });
 
   it('is asked about the error itself, and leaves it to the table by answering undefined', () => {
     const isPanic = vi.fn<IsPanic>(() => undefined);
     const error = new TypeError('x');
-    expect(causeOf(new Failed('body', error), order, isPanic)).toBe('panic');
-    expect(causeOf(new Failed('body', new Error('x')), order, isPanic)).toBe('error');
+    expect(causeOf(new HandlerFailure('body', error), order, isPanic)).toBe('panic');
+    expect(causeOf(new HandlerFailure('body', new Error('x')), order, isPanic)).toBe('error');
     expect(isPanic.mock.calls[0]).toEqual([error]);
     expect(isPanic).toHaveBeenCalledTimes(2);
   });
@@ -251,9 +254,9 @@ describe('isPanic of the module’s options', () => {
 describe('what a handler should not throw', () => {
   it.each(oddValues)('%s: no panic, and no throw', (_name, make) => {
     for (const origin of ['body', 'interceptor'] as const) {
-      expect(causeOf(new Failed(origin, make()), order)).toBe('error');
+      expect(causeOf(new HandlerFailure(origin, make()), order)).toBe('error');
     }
-    expect(causeOf(new Failed('enhancer', make(), before), order)).toBe('error');
+    expect(causeOf(new HandlerFailure('enhancer', make(), before), order)).toBe('error');
   });
 
   it('a TypeError whose other properties can not be read is still a TypeError', () => {
@@ -261,7 +264,7 @@ describe('what a handler should not throw', () => {
       throw new Error('unreadable');
     };
     const error = Object.defineProperties(new TypeError('x'), { code: { get: fail } });
-    expect(causeOf(new Failed('body', error), order)).toBe('panic');
+    expect(causeOf(new HandlerFailure('body', error), order)).toBe('panic');
   });
 });
 

@@ -42,7 +42,7 @@ describe('deadlines', () => {
   it('expire in time, once, unless they are met before', () => {
     const step = fc.record({
       wait: fc.nat({ max: 60 }),
-      do: fc.constantFrom('set' as const, 'meet' as const),
+      kind: fc.constantFrom('set' as const, 'meet' as const),
       which: fc.nat(),
     });
     fc.assert(
@@ -51,7 +51,7 @@ describe('deadlines', () => {
         const deadlines = new Deadlines(clock, SPAN);
         const all: { since: number; metAt?: number; expiredAt: number[]; deadline: Deadline }[] =
           [];
-        for (const { wait, do: act, which } of steps) {
+        for (const { wait, kind: act, which } of steps) {
           clock.advance(wait);
           if (act === 'set') {
             const since = clock.monotonic();

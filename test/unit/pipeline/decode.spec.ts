@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import type { DeliveryRecord } from '../../../lib/delivery/delivery';
-import { ack, type Outcome } from '../../../lib/outcome/outcome';
+import type { DeliveryRecord } from '../../../lib/delivery/delivery-record';
+import { ack, type Outcome } from '../../../lib/model/outcome';
 import { decodeJson, decodeStage } from '../../../lib/pipeline/decode';
-import { Failed } from '../../../lib/pipeline/failed';
+import { HandlerFailure } from '../../../lib/pipeline/handler-failure';
 import { aDelivery, aMessage, oddValues, raising } from '../fixtures';
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -198,9 +198,9 @@ describe('the decoding stage', () => {
     it.each(oddValues)('%s: fails as decoding, the value untouched', async (_odd, make) => {
       const value = make();
       const { result, delivery, next } = await run(by(value));
-      expect(result).toBeInstanceOf(Failed);
-      expect((result as Failed).origin).toBe('decode');
-      expect(Object.is((result as Failed).error, value)).toBe(true);
+      expect(result).toBeInstanceOf(HandlerFailure);
+      expect((result as HandlerFailure).origin).toBe('decode');
+      expect(Object.is((result as HandlerFailure).error, value)).toBe(true);
       expect(delivery.payload).toBeUndefined();
       expect(next).not.toHaveBeenCalled();
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { drop } from '../../../lib/outcome/outcome';
-import { type ErrorMatch, type FailurePolicy, on } from '../../../lib/outcome/policy';
+import { drop } from '../../../lib/model/outcome';
+import { type ErrorMatch, type FailurePolicy, on } from '../../../lib/model/policy';
 import { policyFor } from '../../../lib/pipeline/error-rules';
 import { aDelivery, aSubscription, oddValues } from '../fixtures';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ack, drop, type Outcome, retry } from '../../../lib/outcome/outcome';
-import { compose, type Interceptor } from '../../../lib/pipeline/interceptor';
+import type { DeliveryInterceptor } from '../../../lib/model/interceptor';
+import { ack, drop, type Outcome, retry } from '../../../lib/model/outcome';
+import { compose } from '../../../lib/pipeline/interceptor';
 
-type Link = Interceptor<string>;
+type Link = DeliveryInterceptor<string>;
 
 function noting(name: string, notes: string[]): Link {
   return async (_delivery, next) => {

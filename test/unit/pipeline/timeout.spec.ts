@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HandlerTimeoutError } from '../../../lib/outcome/errors';
-import { ack, drop, type Outcome, retry } from '../../../lib/outcome/outcome';
-import type { Failed } from '../../../lib/pipeline/failed';
+import { HandlerTimeoutError } from '../../../lib/model/errors';
+import { ack, drop, type Outcome, retry } from '../../../lib/model/outcome';
+import type { HandlerFailure } from '../../../lib/pipeline/handler-failure';
 import { timeoutStage } from '../../../lib/pipeline/timeout';
 import { FakeClock } from '../../support/fake-clock';
 import { aDelivery, HANDLER } from '../fixtures';
@@ -18,8 +18,8 @@ function setUp() {
     fail = reject;
   });
   const settled = vi.fn();
-  const failures: Failed[] = [];
-  const toOutcome = (failed: Failed): Outcome => {
+  const failures: HandlerFailure[] = [];
+  const toOutcome = (failed: HandlerFailure): Outcome => {
     failures.push(failed);
     return TIMED_OUT;
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type ChannelEnd, diagnosed } from '../../../lib/rabbitmq/acknowledgement-timeout';
+import { type ChannelEnd, explainChannelEnd } from '../../../lib/rabbitmq/acknowledgement-timeout';
 import { ConsumerCancelled } from '../../../lib/rabbitmq/consumer-channel';
 import { aSubscription, QUEUE } from '../fixtures';
 
@@ -32,7 +32,7 @@ describe('a channel that the server closes', () => {
     '406 (PRECONDITION-FAILED) with message "PRECONDITION_FAILED - delivery acknowledgement on channel 3 timed out. Timeout value used: 1800000 ms. This timeout value can be configured, see consumers doc guide to learn more"',
   ])('is overdue where it says so: %s', async (text) => {
     const reason = new Error(text);
-    const found = await diagnosed(aSubscription({}), anEnd({ reason, version: [3, 10] }));
+    const found = await explainChannelEnd(aSubscription({}), anEnd({ reason, version: [3, 10] }));
     expect(found.message).toBe(
       'message "m" has been unsettled for 1801 s; the server waits 1800 s for an acknowledgement. A \'timeout\' below that ends such a handler',
     );
@@ -41,13 +41,13 @@ describe('a channel that the server closes', () => {
 
   it('keeps any other reason', async () => {
     const reason = new Error('406 (PRECONDITION-FAILED) unknown delivery tag 7');
-    expect(await diagnosed(quorum, anEnd({ reason }))).toBe(reason);
+    expect(await explainChannelEnd(quorum, anEnd({ reason }))).toBe(reason);
   });
 });
 
 describe('a consumer that the server cancels', () => {
   it('is overdue from 4.3 on, on a quorum queue that is still there', async () => {
-    const found = await diagnosed(quorum, anEnd({}));
+    const found = await explainChannelEnd(quorum, anEnd({}));
     expect(found.message).toMatch(
       /unsettled for 1801 s; .* its limit, 30 min unless set otherwise/,
     );
@@ -58,13 +58,13 @@ describe('a consumer that the server cancels', () => {
     ['where the queue is gone', { queueExists: async () => false }],
     ['where the oldest delivery is young', { ageMs: 29_000 }],
   ])('is no more than that %s', async (_when, end) => {
-    expect(await diagnosed(quorum, anEnd(end))).toBe(cancelled);
+    expect(await explainChannelEnd(quorum, anEnd(end))).toBe(cancelled);
   });
 
   it('is no more than that on a classic queue, which nobody is asked about', async () => {
     const queueExists = vi.fn(async () => true);
     const classic = aSubscription({ queue: QUEUE });
-    expect(await diagnosed(classic, anEnd({ queueExists }))).toBe(cancelled);
+    expect(await explainChannelEnd(classic, anEnd({ queueExists }))).toBe(cancelled);
     expect(queueExists).not.toHaveBeenCalled();
   });
 
@@ -73,9 +73,9 @@ describe('a consumer that the server cancels', () => {
     [{ queue: 2_500 }, '2.5 s'],
   ])('is overdue after what %j declares', async (limits, text) => {
     const end = anEnd({ ageMs: 2_000 });
-    expect((await diagnosed(withLimits(limits), end)).message).toContain(
+    expect((await explainChannelEnd(withLimits(limits), end)).message).toContain(
       `the server waits ${text}`,
     );
-    expect(await diagnosed(withLimits(limits), anEnd({ ageMs: 900 }))).toBe(cancelled);
+    expect(await explainChannelEnd(withLimits(limits), anEnd({ ageMs: 900 }))).toBe(cancelled);
   });
 });

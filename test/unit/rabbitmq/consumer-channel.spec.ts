@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Frame } from '../../../lib/broker/port';
-import type { Tagged } from '../../../lib/rabbitmq/acker';
+import type { SettleAction } from '../../../lib/amqp/port';
+import type { Tagged } from '../../../lib/rabbitmq/acknowledger';
 import { ConsumerChannel } from '../../../lib/rabbitmq/consumer-channel';
 import { Gate } from '../../support/eventually';
 import { FakeClock } from '../../support/fake-clock';
@@ -37,11 +37,11 @@ async function sent(): Promise<unknown[]> {
 }
 
 describe('settling', () => {
-  it.each<[Frame, unknown[]]>([
-    ['acknowledge', ['ack', 1, false]],
+  it.each<[SettleAction, unknown[]]>([
+    ['ack', ['ack', 1, false]],
     ['reject', ['reject', 1, false]],
     ['requeue', ['reject', 1, true]],
-    ['release', ['nack', 1, false, true]],
+    ['requeueUnprocessed', ['nack', 1, false, true]],
   ])('%s is one frame for the one delivery', async (frame, expected) => {
     const written: boolean[] = [];
     const [delivery] = handOut(2);
@@ -55,7 +55,7 @@ describe('settling', () => {
     channel.settle(deliveries[2]!, 'reject', () => undefined);
     expect(await sent()).toEqual([['reject', 3, false]]);
     for (const tag of [1, 2, 4, 5]) {
-      channel.settle(deliveries[tag - 1]!, 'acknowledge', () => undefined);
+      channel.settle(deliveries[tag - 1]!, 'ack', () => undefined);
     }
     expect(await sent()).toEqual([
       ['reject', 3, false],
@@ -63,7 +63,7 @@ describe('settling', () => {
     ]);
   });
 
-  it.each<Frame>(['acknowledge', 'reject', 'requeue', 'release'])(
+  it.each<SettleAction>(['ack', 'reject', 'requeue', 'requeueUnprocessed'])(
     '%s after the channel has closed sends nothing and says so',
     async (frame) => {
       const written: boolean[] = [];
@@ -75,7 +75,7 @@ describe('settling', () => {
     },
   );
 
-  it.each<Frame>(['acknowledge', 'reject', 'requeue', 'release'])(
+  it.each<SettleAction>(['ack', 'reject', 'requeue', 'requeueUnprocessed'])(
     '%s where amqplib throws before it has told of the end is not written, and does not throw',
     async (frame) => {
       const written: boolean[] = [];
@@ -90,7 +90,7 @@ describe('settling', () => {
   it('an acknowledgement whose channel closes within the turn is not written', async () => {
     const written: boolean[] = [];
     const [delivery] = handOut(1);
-    channel.settle(delivery!, 'acknowledge', (one) => written.push(one));
+    channel.settle(delivery!, 'ack', (one) => written.push(one));
     raw.ends(new Error('406'));
     expect(await sent()).toEqual([]);
     expect(written).toEqual([false]);
@@ -115,9 +115,9 @@ describe('the end of a channel', () => {
     await channel.consume(TERMS);
     const deliveries = handOut(2);
     const written: boolean[] = [];
-    channel.settle(deliveries[0]!, 'acknowledge', (one) => written.push(one));
+    channel.settle(deliveries[0]!, 'ack', (one) => written.push(one));
     raw.consumer(null);
-    channel.settle(deliveries[1]!, 'acknowledge', (one) => written.push(one));
+    channel.settle(deliveries[1]!, 'ack', (one) => written.push(one));
     expect((await channel.ended).message).toMatch(/cancelled the consumer of queue "billing"/);
     expect(await sent()).toEqual([['ack', 1, false], ['close']]);
     expect(written).toEqual([true, false]);
@@ -204,8 +204,8 @@ describe('closing', () => {
   it('writes the pending acknowledgements before the round trip', async () => {
     const [first, second] = handOut(2);
     const written: boolean[] = [];
-    channel.settle(first!, 'acknowledge', (one) => written.push(one));
-    channel.settle(second!, 'acknowledge', (one) => written.push(one));
+    channel.settle(first!, 'ack', (one) => written.push(one));
+    channel.settle(second!, 'ack', (one) => written.push(one));
     await channel.close(1_000);
     expect(raw.sent).toEqual([['ack', 2, true], ['close']]);
     expect(written).toEqual([true, true]);

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
-import type { IncomingMessage } from '../../../lib/delivery/message';
+import type { IncomingMessage } from '../../../lib/model/delivery';
 import type { RawChannel, RawConfirmChannel, RawConnection } from '../../../lib/rabbitmq/types';
 
 /** What a channel was made to send: the method and its arguments. */

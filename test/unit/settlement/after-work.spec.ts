@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ack, drop, type Outcome, retry } from '../../../lib/outcome/outcome';
-import type { Settlement } from '../../../lib/settlement/settlement';
-import type { SubscribeOptions } from '../../../lib/subscription/options';
+import type { SubscribeOptions } from '../../../lib/model/options';
+import { ack, drop, type Outcome, retry } from '../../../lib/model/outcome';
+import type { Settlement } from '../../../lib/model/settlement';
 import { aSettler, spoken } from './settler-fixtures';
 
 const counted: SubscribeOptions = { retry: { attempts: 3 }, deadLetter: 'billing.dead' };
@@ -22,7 +22,7 @@ describe('work for after the settlement', () => {
     );
     await clock.endTurn();
     expect(steps).toEqual([
-      'acknowledge',
+      'ack',
       'settled: sent',
       'first begins',
       'first ends',
@@ -39,7 +39,7 @@ describe('work for after the settlement', () => {
       drop('why').andAfter((settlement) => told.push(settlement)),
     );
     await clock.endTurn();
-    expect(told).toMatchObject([{ delivery, settlement: 'sent', decision: { do: 'reject' } }]);
+    expect(told).toMatchObject([{ delivery, status: 'sent', decision: { kind: 'reject' } }]);
   });
 
   it('that fails is logged, and the rest runs', async () => {
@@ -81,13 +81,7 @@ describe('work for after the settlement', () => {
     );
     source.answerCopy('confirmed');
     await clock.endTurn();
-    expect(steps).toEqual([
-      'copy to retryAddress',
-      'acknowledge',
-      'settled: sent',
-      'work',
-      'finished',
-    ]);
+    expect(steps).toEqual(['copy to retryAddress', 'ack', 'settled: sent', 'work', 'finished']);
   });
 
   it('does not run where the settlement could not be sent', async () => {

@@ -1,18 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Cause } from '../../../lib/outcome/failure';
-import {
-  type Decision,
-  type DecisionTerms,
-  decide,
-  type Verdict,
-} from '../../../lib/settlement/decide';
+import type { Decision } from '../../../lib/model/decision';
+import type { Cause } from '../../../lib/model/failure-mark';
+import { type DecisionOptions, decide, type Verdict } from '../../../lib/settlement/decide';
 import table from '../settlement-table.json';
 
 interface Row {
   readonly name: string;
   readonly outcome: Verdict;
-  readonly subscription: DecisionTerms;
+  readonly subscription: DecisionOptions;
   readonly attempt: number;
   readonly counts: boolean;
   readonly expect: Decision;
@@ -26,11 +22,11 @@ describe('the settlement table', () => {
   });
 
   it('has a row for each decision, and no two rows of one name', () => {
-    const decisions = new Set(rows.map((row) => row.expect.do));
+    const decisions = new Set(rows.map((row) => row.expect.kind));
     expect([...decisions].sort()).toEqual([
-      'acknowledge',
-      'copyToDeadLetter',
-      'copyToRetryAddress',
+      'ack',
+      'deadLetter',
+      'republish',
       'leaveUnsettled',
       'nothing',
       'reject',
@@ -41,15 +37,15 @@ describe('the settlement table', () => {
   });
 });
 
-const by = fc.constantFrom<'runtime' | 'broker'>('runtime', 'broker');
-const terms: fc.Arbitrary<DecisionTerms> = fc.record({
+const by = fc.constantFrom<'client' | 'broker'>('client', 'broker');
+const terms: fc.Arbitrary<DecisionOptions> = fc.record({
   retry: fc.option(fc.record({ attempts: fc.integer({ min: 1, max: 10 }), by }), {
     nil: undefined,
   }),
   deadLetter: fc.option(fc.record({ by }), { nil: undefined }),
   noAck: fc.boolean(),
 });
-const cause = fc.constantFrom<Cause>('error', 'timeout', 'undecodable', 'panic');
+const cause = fc.constantFrom<Cause>('error', 'timeout', 'invalid-payload', 'panic');
 const delayed = { delayMs: fc.integer({ min: 0, max: 5_000 }), backoff: fc.boolean() };
 const said: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constantFrom('ack' as const, 'drop' as const, 'retry' as const) }),
@@ -71,7 +67,7 @@ const arrival = fc.constant<Verdict>({ arrival: true });
 const verdict = fc.oneof(said, spoken);
 const attempt = fc.integer({ min: 1, max: 20 });
 
-type Input = [verdict: Verdict, terms: DecisionTerms, attempt: number, counts: boolean];
+type Input = [verdict: Verdict, terms: DecisionOptions, attempt: number, counts: boolean];
 
 function always(
   verdicts: fc.Arbitrary<Verdict>,
@@ -90,12 +86,12 @@ function nameOf(one: Verdict): string {
   return 'kind' in one ? one.kind : one.policy;
 }
 
-const DECISIONS = new Set(rows.map((row) => row.expect.do));
+const DECISIONS = new Set(rows.map((row) => row.expect.kind));
 
 describe('for any outcome, subscription, attempt and broker', () => {
   it('there is one decision, and the same one each time', () => {
     always(fc.oneof(verdict, arrival), (decision, ...input) => {
-      expect(DECISIONS).toContain(decision.do);
+      expect(DECISIONS).toContain(decision.kind);
       expect(decide(...input)).toEqual(decision);
     });
   });
@@ -103,16 +99,16 @@ describe('for any outcome, subscription, attempt and broker', () => {
   it('the handler runs on arrival only, and else only at the cap is it not', () => {
     always(arrival, (decision, _verdict, { retry, noAck }, n) => {
       const isBeyond = !noAck && retry !== undefined && n > retry.attempts;
-      expect(decision.do === 'run').toBe(!isBeyond);
-      if (isBeyond) expect(['reject', 'copyToDeadLetter']).toContain(decision.do);
+      expect(decision.kind === 'run').toBe(!isBeyond);
+      if (isBeyond) expect(['reject', 'deadLetter']).toContain(decision.kind);
     });
-    always(verdict, (decision) => expect(decision.do).not.toBe('run'));
+    always(verdict, (decision) => expect(decision.kind).not.toBe('run'));
   });
 
   it('nothing goes back, by copy or by itself, at the cap or beyond it', () => {
     always(verdict, (decision, _verdict, { retry }, n) => {
       if (retry === undefined || n < retry.attempts) return;
-      expect(['copyToRetryAddress', 'requeue']).not.toContain(decision.do);
+      expect(['republish', 'requeue']).not.toContain(decision.kind);
     });
   });
 
@@ -120,27 +116,27 @@ describe('for any outcome, subscription, attempt and broker', () => {
     always(verdict, (decision, asked, { retry, noAck }, n) => {
       if (!nameOf(asked).startsWith('retry') || noAck) return;
       if (retry !== undefined && n >= retry.attempts) return;
-      expect(['copyToRetryAddress', 'requeue']).toContain(decision.do);
+      expect(['republish', 'requeue']).toContain(decision.kind);
     });
   });
 
   it('only ack and skip acknowledge, and nothing that asked to be dropped does', () => {
     always(verdict, (decision, asked) => {
-      if (decision.do === 'acknowledge') expect(['ack', 'skip']).toContain(nameOf(asked));
-      if (nameOf(asked) === 'drop') expect(decision.do).not.toBe('acknowledge');
+      if (decision.kind === 'ack') expect(['ack', 'skip']).toContain(nameOf(asked));
+      if (nameOf(asked) === 'drop') expect(decision.kind).not.toBe('ack');
     });
   });
 
   it('what is dropped goes to the declared dead letter, or is rejected', () => {
     always(verdict, (decision, asked, { deadLetter, noAck }) => {
       if (nameOf(asked) !== 'drop' || noAck) return;
-      expect(decision.do).toBe(deadLetter?.by === 'runtime' ? 'copyToDeadLetter' : 'reject');
+      expect(decision.kind).toBe(deadLetter?.by === 'client' ? 'deadLetter' : 'reject');
     });
   });
 
   it('a dead letter’s reason is the cap, or why the policy was asked, or the drop', () => {
     always(fc.oneof(verdict, arrival), (decision, asked) => {
-      if (decision.do !== 'copyToDeadLetter') return;
+      if (decision.kind !== 'deadLetter') return;
       const why = 'cause' in asked ? asked.cause : 'drop';
       expect(decision.reason).toBe(nameOf(asked) === 'drop' ? why : 'attempts');
     });
@@ -148,46 +144,46 @@ describe('for any outcome, subscription, attempt and broker', () => {
 
   it('the attempt of a copy is the next one', () => {
     always(verdict, (decision, _verdict, _terms, n) => {
-      if (decision.do === 'copyToRetryAddress') expect(decision.attempt).toBe(n + 1);
+      if (decision.kind === 'republish') expect(decision.attempt).toBe(n + 1);
     });
   });
 
   it('no copy waits longer or shorter than was asked', () => {
     always(verdict, (decision, asked) => {
-      if (decision.do !== 'copyToRetryAddress') return;
+      if (decision.kind !== 'republish') return;
       expect(decision.delayMs).toBe('delayMs' in asked ? asked.delayMs : 0);
     });
   });
 
   it('a delay is waited for: it is a copy, but where the broker delays its own backoff', () => {
     always(verdict, (decision, asked, { retry }, _n, counts) => {
-      if (decision.do !== 'requeue' || !('delayMs' in asked) || asked.delayMs === 0) return;
+      if (decision.kind !== 'requeue' || !('delayMs' in asked) || asked.delayMs === 0) return;
       expect(asked.backoff && counts && retry?.by).toBe('broker');
     });
   });
 
   it('where nobody but we can count, a declared retry is a copy that carries the count', () => {
     always(verdict, (decision, _verdict, { retry }, _n, counts) => {
-      if (retry !== undefined && !counts) expect(decision.do).not.toBe('requeue');
+      if (retry !== undefined && !counts) expect(decision.kind).not.toBe('requeue');
     });
   });
 
   it('failFast leaves the delivery unsettled, and nothing else does', () => {
     always(verdict, (decision, asked) => {
-      expect(decision.do === 'leaveUnsettled').toBe(nameOf(asked) === 'failFast');
+      expect(decision.kind === 'leaveUnsettled').toBe(nameOf(asked) === 'failFast');
     });
   });
 
   it('nothing is sent for a noAck subscription', () => {
     always(fc.oneof(verdict, arrival), (decision, _verdict, { noAck }) => {
-      if (noAck) expect(['nothing', 'leaveUnsettled', 'run']).toContain(decision.do);
-      else expect(decision.do).not.toBe('nothing');
+      if (noAck) expect(['nothing', 'leaveUnsettled', 'run']).toContain(decision.kind);
+      else expect(decision.kind).not.toBe('nothing');
     });
   });
 
   it('a message that is rejected at the cap is warned of, unless a dead letter takes it', () => {
     always(fc.oneof(verdict, arrival), (decision, asked, { deadLetter }) => {
-      if (decision.do !== 'reject') return;
+      if (decision.kind !== 'reject') return;
       const lost = deadLetter === undefined && nameOf(asked) !== 'drop';
       expect(decision.warn ?? false).toBe(lost);
     });
@@ -195,15 +191,15 @@ describe('for any outcome, subscription, attempt and broker', () => {
 });
 
 describe('what the broker has handed out too often', () => {
-  const retry = { attempts: 3, acquisitions: 5 };
-  it.each<[number, DecisionTerms, Decision]>([
-    [5, { retry }, { do: 'run' }],
-    [6, { retry }, { do: 'reject', warn: true }],
-    [6, { retry, deadLetter: {} }, { do: 'copyToDeadLetter', reason: 'attempts' }],
-    [6, { retry, deadLetter: { by: 'broker' } }, { do: 'reject' }],
-    [6, {}, { do: 'run' }],
-    [6, { retry: { attempts: 3 } }, { do: 'run' }],
-    [6, { retry, noAck: true }, { do: 'run' }],
+  const retry = { attempts: 3, maxDeliveries: 5 };
+  it.each<[number, DecisionOptions, Decision]>([
+    [5, { retry }, { kind: 'run' }],
+    [6, { retry }, { kind: 'reject', warn: true }],
+    [6, { retry, deadLetter: {} }, { kind: 'deadLetter', reason: 'attempts' }],
+    [6, { retry, deadLetter: { by: 'broker' } }, { kind: 'reject' }],
+    [6, {}, { kind: 'run' }],
+    [6, { retry: { attempts: 3 } }, { kind: 'run' }],
+    [6, { retry, noAck: true }, { kind: 'run' }],
   ])('%i times under %j', (acquired, subscription, decision) => {
     expect(decide({ arrival: true, acquired }, subscription, 1, true)).toEqual(decision);
   });

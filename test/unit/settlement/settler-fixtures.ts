@@ -1,19 +1,19 @@
 import type {
   BrokerDelivery,
-  CopyResult,
-  CopyTarget,
-  Frame,
+  RepublishResult,
+  RepublishTarget,
+  SettleAction,
   Written,
-} from '../../../lib/broker/port';
-import type { Copy } from '../../../lib/delivery/copy';
-import { DeliveryRecord } from '../../../lib/delivery/delivery';
-import type { IncomingMessage } from '../../../lib/delivery/message';
-import type { Outcome } from '../../../lib/outcome/outcome';
-import { type FailurePolicy, outcomeOfPolicy } from '../../../lib/outcome/policy';
-import type { Run } from '../../../lib/settlement/run';
-import type { Settlement } from '../../../lib/settlement/settlement';
-import { Settler, type SettlerSurroundings } from '../../../lib/settlement/settler';
-import type { SubscribeOptions } from '../../../lib/subscription/options';
+} from '../../../lib/amqp/port';
+import { DeliveryRecord } from '../../../lib/delivery/delivery-record';
+import type { OutgoingMessage } from '../../../lib/delivery/republish';
+import type { IncomingMessage } from '../../../lib/model/delivery';
+import type { SubscribeOptions } from '../../../lib/model/options';
+import type { Outcome } from '../../../lib/model/outcome';
+import { type FailurePolicy, outcomeOfPolicy } from '../../../lib/model/policy';
+import type { Settlement } from '../../../lib/model/settlement';
+import type { InFlight } from '../../../lib/settlement/in-flight';
+import { type ReceiverHost, Settler } from '../../../lib/settlement/settler';
 import { FakeClock } from '../../support/fake-clock';
 import { aLog, aMessage, aSubscription, QUEUE, RecordingLogger } from '../fixtures';
 
@@ -21,18 +21,18 @@ import { aLog, aMessage, aSubscription, QUEUE, RecordingLogger } from '../fixtur
 export class FakeSource implements BrokerDelivery {
   readonly queue = QUEUE;
   readonly acquired = 0;
-  readonly copies: { readonly copy: Copy; readonly target: CopyTarget }[] = [];
+  readonly copies: { readonly copy: OutgoingMessage; readonly target: RepublishTarget }[] = [];
   /** Whether the channel is still there. */
   isOpen = true;
-  answerCopy: (result: CopyResult) => void = () => {};
+  answerCopy: (result: RepublishResult) => void = () => {};
 
   constructor(
     readonly message: IncomingMessage,
-    readonly counts: boolean,
+    readonly countsRedeliveries: boolean,
     private readonly steps: string[],
   ) {}
 
-  settle(frame: Frame, written: Written): void {
+  settle(frame: SettleAction, written: Written): void {
     this.steps.push(frame);
     written(this.isOpen);
   }
@@ -41,7 +41,7 @@ export class FakeSource implements BrokerDelivery {
     this.steps.push('leave');
   }
 
-  copy(copy: Copy, target: CopyTarget): Promise<CopyResult> {
+  republish(copy: OutgoingMessage, target: RepublishTarget): Promise<RepublishResult> {
     this.copies.push({ copy, target });
     this.steps.push(`copy to ${target.to}`);
     return new Promise((resolve) => {
@@ -59,7 +59,7 @@ interface Given {
   readonly isObserved?: boolean;
 }
 
-/** A settler whose surroundings note down what they are told, in one list with the frames. */
+/** A settler whose host note down what they are told, in one list with the frames. */
 export function aSettler(given: Given = {}) {
   const { options = {}, message = aMessage({ properties: { messageId: 'm-1' } }) } = given;
   const steps: string[] = [];
@@ -69,12 +69,18 @@ export function aSettler(given: Given = {}) {
   const subscription = aSubscription(options);
   const source = new FakeSource(message, given.counts ?? false, steps);
   const delivery = new DeliveryRecord(subscription, message, QUEUE, given.attempt ?? 1);
-  const run: Run = { delivery, source, startedAt: clock.monotonic(), decided: false, over: false };
-  const surroundings: SettlerSurroundings = {
+  const run: InFlight = {
+    delivery,
+    brokerDelivery,
+    startedAt: clock.monotonic(),
+    settling: false,
+    givenUp: false,
+  };
+  const host: ReceiverHost = {
     clock,
     log: aLog(logger, clock),
     stopping: () => given.isStopping ?? false,
-    backOff: async () => {
+    pauseAfterFailure: async () => {
       steps.push('back off');
       await clock.endTurn();
       steps.push('intake stopped');
@@ -87,11 +93,11 @@ export function aSettler(given: Given = {}) {
     observed: () => given.isObserved ?? true,
     settled: (settlement) => {
       settlements.push(settlement);
-      steps.push(`settled: ${settlement.settlement}`);
+      steps.push(`settled: ${settlement.status}`);
     },
     finished: () => steps.push('finished'),
   };
-  const settler = new Settler(subscription, surroundings);
+  const settler = new Settler(subscription, host);
   return { settler, run, source, steps, settlements, clock, logger, delivery, subscription };
 }
 

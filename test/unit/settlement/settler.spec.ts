@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { ack, drop, type Outcome, retry, retryAfter } from '../../../lib/outcome/outcome';
-import type { SubscribeOptions } from '../../../lib/subscription/options';
+import type { SubscribeOptions } from '../../../lib/model/options';
+import { ack, drop, type Outcome, retry, retryAfter } from '../../../lib/model/outcome';
 import { aSettler, spoken } from './settler-fixtures';
 
 const counted: SubscribeOptions = { retry: { attempts: 3 }, deadLetter: 'billing.dead' };
 
 describe('a decision that is one frame', () => {
   it.each<[string, Outcome, string]>([
-    ['ack()', ack(), 'acknowledge'],
+    ['ack()', ack(), 'ack'],
     ['drop()', drop(), 'reject'],
     ['retry()', retry(), 'requeue'],
-    ['the policy skip', spoken('skip'), 'acknowledge'],
+    ['the policy skip', spoken('skip'), 'ack'],
     ['the policy drop', spoken('drop'), 'reject'],
   ])('of %s is written, told of, and then over', (_name, outcome, frame) => {
     const { settler, run, steps, settlements, delivery, subscription } = aSettler();
@@ -23,7 +23,7 @@ describe('a decision that is one frame', () => {
     const { settler, run, source, steps, logger } = aSettler();
     source.isOpen = false;
     settler.settle(run, ack());
-    expect(steps).toEqual(['acknowledge', 'settled: abandoned', 'finished']);
+    expect(steps).toEqual(['ack', 'settled: abandoned', 'finished']);
     expect(logger.texts('warn')).toEqual([expect.stringMatching(/"m-1".*channel is gone/)]);
   });
 
@@ -33,7 +33,7 @@ describe('a decision that is one frame', () => {
     settler.settle(run, drop());
     settler.release(run, retry());
     await clock.endTurn();
-    expect(steps).toEqual(['acknowledge', 'settled: sent', 'finished']);
+    expect(steps).toEqual(['ack', 'settled: sent', 'finished']);
   });
 
   it('tells how long the delivery took, and what made a policy speak', () => {
@@ -42,7 +42,7 @@ describe('a decision that is one frame', () => {
     clock.advance(120);
     clock.setWall(0);
     settler.settle(run, spoken('drop', 'timeout', error));
-    expect(settlements).toMatchObject([{ durationMs: 120, error, decision: { do: 'reject' } }]);
+    expect(settlements).toMatchObject([{ durationMs: 120, error, decision: { kind: 'reject' } }]);
     expect(Object.isFrozen(settlements[0])).toBe(true);
   });
 
@@ -56,11 +56,11 @@ describe('a decision that is one frame', () => {
   it('is told to nobody where nobody listens, but that it was abandoned', () => {
     const silent = aSettler({ isObserved: false });
     silent.settler.settle(silent.run, ack());
-    expect(silent.steps).toEqual(['acknowledge', 'finished']);
+    expect(silent.steps).toEqual(['ack', 'finished']);
     const lost = aSettler({ isObserved: false });
     lost.source.isOpen = false;
     lost.settler.settle(lost.run, ack());
-    expect(lost.steps).toEqual(['acknowledge', 'settled: abandoned', 'finished']);
+    expect(lost.steps).toEqual(['ack', 'settled: abandoned', 'finished']);
   });
 });
 
@@ -72,7 +72,7 @@ describe('a copy', () => {
     expect(steps).toEqual(['copy to retryAddress']);
     source.answerCopy('confirmed');
     await clock.endTurn();
-    expect(steps).toEqual(['copy to retryAddress', 'acknowledge', 'settled: sent', 'finished']);
+    expect(steps).toEqual(['copy to retryAddress', 'ack', 'settled: sent', 'finished']);
   });
 
   it('for the next attempt carries it, and waits for the delay', () => {
@@ -80,7 +80,7 @@ describe('a copy', () => {
     settler.settle(run, retryAfter('7s'));
     expect(source.copies).toMatchObject([
       {
-        target: { to: 'retryAddress', delayMs: 7_000 },
+        target: { to: 'retry', delayMs: 7_000 },
         copy: { headers: { 'x-settle-attempt': 3 } },
       },
     ]);
@@ -93,7 +93,7 @@ describe('a copy', () => {
       const { settler, run, source } = aSettler({ options: { deadLetter } });
       settler.settle(run, spoken(drop('no such account'), 'error', error));
       const [sent] = source.copies;
-      expect(run.copy).toMatchObject({ queue: 'billing.dead', delayMs: 0 });
+      expect(run.republished).toMatchObject({ queue: 'billing.dead', delayMs: 0 });
       expect(sent?.target).toEqual({ to: 'deadLetter' });
       expect(sent?.copy.headers).toMatchObject({
         'x-settle-reason': 'error',
@@ -124,8 +124,8 @@ describe('a copy', () => {
       'copy to deadLetter',
       'back off',
       'intake stopped',
-      'release',
-      'settled: copyFailed',
+      'requeueUnprocessed',
+      'settled: republishFailed',
       'finished',
     ]);
     expect(logger.texts('error')).toContainEqual(
@@ -156,10 +156,15 @@ describe('a copy', () => {
     async (result) => {
       const { settler, run, source, steps, clock } = aSettler({ options: counted });
       settler.settle(run, retry());
-      run.over = true;
+      run.givenUp = true;
       run.giveBack?.();
       const before = [...steps];
-      expect(before).toEqual(['copy to retryAddress', 'release', 'settled: released', 'finished']);
+      expect(before).toEqual([
+        'copy to retryAddress',
+        'requeueUnprocessed',
+        'settled: released',
+        'finished',
+      ]);
       source.answerCopy(result);
       await clock.endTurn();
       await clock.endTurn();
@@ -174,11 +179,11 @@ describe('a copy', () => {
     await Promise.resolve();
     await Promise.resolve();
     expect(steps).toContain('back off');
-    run.over = true;
+    run.givenUp = true;
     run.giveBack?.();
     await clock.endTurn();
     await clock.endTurn();
-    expect(steps.filter((step) => step === 'release')).toHaveLength(1);
+    expect(steps.filter((step) => step === 'requeueUnprocessed')).toHaveLength(1);
     expect(steps.filter((step) => step === 'finished')).toHaveLength(1);
   });
 
@@ -187,7 +192,7 @@ describe('a copy', () => {
     settler.settle(run, retryAfter('1s'));
     source.answerCopy('confirmed');
     await clock.endTurn();
-    expect(settlements[0]?.copy).toMatchObject({
+    expect(settlements[0]?.republished).toMatchObject({
       queue: 'billing.wait.1024',
       delayMs: 1_000,
       headers: { 'x-settle-attempt': 2 },
@@ -197,7 +202,7 @@ describe('a copy', () => {
   it('goes back to its own queue where it does not wait', () => {
     const { settler, run } = aSettler({ options: counted });
     settler.settle(run, retry());
-    expect(run.copy).toMatchObject({ queue: 'billing', delayMs: 0 });
+    expect(run.republished).toMatchObject({ queue: 'billing', delayMs: 0 });
   });
 });
 
@@ -205,7 +210,7 @@ describe('a delay that can not be waited for', () => {
   it('is logged as an error, and the backoff takes its place', () => {
     const { settler, run, source, logger } = aSettler({ options: counted });
     settler.settle(run, retryAfter(-1));
-    expect(source.copies[0]?.target).toEqual({ to: 'retryAddress', delayMs: 1_000 });
+    expect(source.copies[0]?.target).toEqual({ to: 'retry', delayMs: 1_000 });
     expect(logger.texts('error')).toEqual([expect.stringMatching(/^Billing\.charge: .*found -1/)]);
   });
 });
@@ -252,14 +257,19 @@ describe('while the service stops', () => {
       expect(steps).toEqual([]);
       await clock.endTurn();
       await clock.endTurn();
-      expect(steps).toEqual(['intake stopped', 'release', 'settled: released', 'finished']);
+      expect(steps).toEqual([
+        'intake stopped',
+        'requeueUnprocessed',
+        'settled: released',
+        'finished',
+      ]);
     },
   );
 
   it.each<[string, Outcome, string]>([
     ['an outcome', drop(), 'reject'],
-    ['what does not decode', spoken('drop', 'undecodable'), 'reject'],
-    ['ack()', ack(), 'acknowledge'],
+    ['what does not decode', spoken('drop', 'invalid-payload'), 'reject'],
+    ['ack()', ack(), 'ack'],
   ])('%s is settled as usual', (_name, outcome, frame) => {
     const { settler, run, steps } = aSettler({ isStopping: true });
     settler.settle(run, outcome);
@@ -275,7 +285,7 @@ describe('while the service stops', () => {
     await clock.endTurn();
     expect(steps).toEqual(['settled: none', 'finished']);
     expect(logger.texts('warn')).toEqual([expect.stringContaining('"m-1"')]);
-    expect(settlements[0]?.decision).toEqual({ do: 'nothing' });
+    expect(settlements[0]?.decision).toEqual({ kind: 'none' });
   });
 
   it('a delivery whose channel is gone by then is abandoned', async () => {
@@ -293,18 +303,23 @@ describe('while the service stops', () => {
     settler.settle(run, ack());
     await clock.endTurn();
     await clock.endTurn();
-    expect(steps).toEqual(['intake stopped', 'release', 'settled: released', 'finished']);
+    expect(steps).toEqual([
+      'intake stopped',
+      'requeueUnprocessed',
+      'settled: released',
+      'finished',
+    ]);
     expect(logger.texts('log')).toEqual([expect.stringMatching(/"m-1".*stopping/)]);
   });
 
   it('a delivery is given back once where the drain gives up before the intake has stopped', async () => {
     const { settler, run, steps, clock } = aSettler({ isStopping: true });
     settler.settle(run, spoken('drop'));
-    run.over = true;
+    run.givenUp = true;
     run.giveBack?.();
     await clock.endTurn();
     await clock.endTurn();
-    expect(steps.filter((step) => step === 'release')).toHaveLength(1);
+    expect(steps.filter((step) => step === 'requeueUnprocessed')).toHaveLength(1);
     expect(steps.filter((step) => step === 'finished')).toHaveLength(1);
   });
 });

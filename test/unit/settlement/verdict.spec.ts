@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { LONGEST_DELAY } from '../../../lib/outcome/duration';
+import { type Backoff, DEFAULT_BACKOFF, fixed, steps } from '../../../lib/model/backoff';
+import { LONGEST_DELAY } from '../../../lib/model/duration';
 import {
   ack,
   drop,
@@ -7,12 +8,11 @@ import {
   type Outcome,
   retry,
   retryAfter,
-} from '../../../lib/outcome/outcome';
-import { type FailurePolicy, outcomeOfPolicy } from '../../../lib/outcome/policy';
+} from '../../../lib/model/outcome';
+import { type FailurePolicy, outcomeOfPolicy } from '../../../lib/model/policy';
 import type { Verdict } from '../../../lib/settlement/decide';
 import { type DelaySource, verdictOf } from '../../../lib/settlement/verdict';
-import { type Backoff, DEFAULT_BACKOFF, fixed, steps } from '../../../lib/subscription/backoff';
-import { normalize } from '../../../lib/subscription/normalize';
+import { normalize } from '../../../lib/subscribe/normalize';
 import { aSubscription, oddValues } from '../fixtures';
 
 const BACKOFF = steps([111, 222, 333]);

@@ -144,7 +144,7 @@ describe('an application whose modules are imported unchanged', () => {
     const test = await start(
       { providers: [Reports] },
       {
-        existing: {
+        topology: {
           exchanges: [{ name: 'foreign', type: 'topic' }],
           queues: [
             { name: 'kept', arguments: { 'x-queue-type': 'quorum' } },

@@ -27,7 +27,7 @@ describe('a server that is disturbed', () => {
     expect(await test.queue('billing')).toMatchObject({ ready: 0, unacknowledged: 1 });
     release();
     await test.idle();
-    expect(test.settlements(Billing, 'charge')).toMatchObject([{ settlement: 'sent' }]);
+    expect(test.settlements(Billing, 'charge')).toMatchObject([{ status: 'sent' }]);
     expect(await test.queue('billing')).toMatchObject({ ready: 0, unacknowledged: 0 });
   });
 
@@ -36,11 +36,11 @@ describe('a server that is disturbed', () => {
     test.server.refuseConfirms(true);
     await test.publish('', 'billing', 'drop');
     await test.advance('2s');
-    expect(test.settlements(Billing, 'charge')).toMatchObject([{ settlement: 'copyFailed' }]);
+    expect(test.settlements(Billing, 'charge')).toMatchObject([{ status: 'republishFailed' }]);
     expect(await test.queue('billing')).toMatchObject({ ready: 1, unacknowledged: 0 });
     test.server.refuseConfirms(false);
     await test.advance('5s');
-    expect(test.settlements(Billing, 'charge').at(-1)).toMatchObject({ settlement: 'sent' });
+    expect(test.settlements(Billing, 'charge').at(-1)).toMatchObject({ status: 'sent' });
     expect(await test.queue('billing.dead')).toMatchObject({ ready: 1 });
   });
 

@@ -19,14 +19,14 @@ describe('failFast in a test', () => {
     const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never);
     const kill = vi.spyOn(process, 'kill').mockImplementation(() => true);
     const test = await start({ providers: [Billing] });
-    expect(test.failedFast).toBeUndefined();
+    expect(test.failFastEvent).toBeUndefined();
     expect(await test.deliver(Billing, 'charge', 'panic')).toMatchObject({
       decision: 'leaveUnsettled',
-      settlement: 'none',
+      status: 'none',
       error: expect.any(Panic),
     });
     await test.idle();
-    expect(test.failedFast).toMatchObject({
+    expect(test.failFastEvent).toMatchObject({
       error: expect.any(Panic),
       subscription: { handler: 'Billing.charge' },
       delivery: { payload: 'panic' },
@@ -51,7 +51,7 @@ describe('failFast in a test', () => {
     const test = await start({ providers: [Billing], settle: { onFailFast } });
     await test.deliver(Billing, 'charge', 'panic');
     await test.idle();
-    expect(test.failedFast?.error).toBeInstanceOf(Panic);
+    expect(test.failFastEvent?.error).toBeInstanceOf(Panic);
     expect(onFailFast).not.toHaveBeenCalled();
   });
 });

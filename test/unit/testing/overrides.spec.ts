@@ -6,7 +6,7 @@ import {
   type Outcome,
   retry,
   Subscribe,
-  type Subscription,
+  type SubscriptionMetadata,
 } from '../../../lib';
 import { SettleTest } from '../../../lib/testing';
 import { appOf, boot } from './app';
@@ -19,7 +19,7 @@ class Bank {
 class Billing {
   constructor(
     readonly bank: Bank,
-    @InjectSubscription(Billing, 'charge') readonly subscription: Subscription,
+    @InjectSubscription(Billing, 'charge') readonly subscription: SubscriptionMetadata,
   ) {}
 
   @Subscribe({ queue: 'billing', retry: { attempts: 5 }, deadLetter: 'billing.dead' })
@@ -39,8 +39,8 @@ describe('what a test lays over the application', () => {
     await test.publish('', 'billing', 1);
     await test.idle();
     expect(test.settlements(Billing, 'charge').map(({ decision }) => decision)).toEqual([
-      'copyToRetryAddress',
-      'copyToDeadLetter',
+      'republish',
+      'deadLetter',
     ]);
     expect(await test.queue('other')).toMatchObject({ ready: 1 });
     expect(test.get(Billing).subscription).toMatchObject({

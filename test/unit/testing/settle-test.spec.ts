@@ -48,10 +48,10 @@ describe('deliver', () => {
     expect(await test.deliver(Billing, 'charge', 'ok', { messageId: 'm1' })).toEqual({
       handler: 'Billing.charge',
       outcome: 'ack',
-      decision: 'acknowledge',
+      decision: 'ack',
       attempt: 1,
       copies: [],
-      settlement: 'sent',
+      status: 'sent',
       payload: 'ok',
       messageId: 'm1',
     });
@@ -63,7 +63,7 @@ describe('deliver', () => {
     const settlement = await test.deliver(Billing, 'charge', 'drop', { headers });
     expect(settlement).toMatchObject({
       outcome: 'drop',
-      decision: 'copyToDeadLetter',
+      decision: 'deadLetter',
       reason: 'drop',
       copies: [{ queue: 'billing.dead', delay: 0, body: Buffer.from('"drop"') }],
     });
@@ -80,7 +80,7 @@ describe('deliver', () => {
     const test = await start(app);
     expect(await test.deliver(Billing, 'charge', 'fail')).toMatchObject({
       outcome: 'drop',
-      decision: 'copyToDeadLetter',
+      decision: 'deadLetter',
       reason: 'error',
       error: expect.any(BankTimeout),
     });
@@ -90,7 +90,7 @@ describe('deliver', () => {
     const test = await start(app);
     expect(await test.deliver(Billing, 'charge', 'in 30s')).toMatchObject({
       outcome: 'retryAfter',
-      decision: 'copyToRetryAddress',
+      decision: 'republish',
       delay: 30_000,
       copies: [{ queue: 'billing.waitq.30720', delay: 30_000 }],
     });
@@ -106,7 +106,7 @@ describe('deliver', () => {
     const all = test.settlements(Billing, 'charge');
     expect(all.map(({ attempt, decision }) => [attempt, decision])).toEqual([
       ...[1, 2, 3, 4, 5].map((attempt) => [attempt, 'requeue']),
-      [6, 'copyToDeadLetter'],
+      [6, 'deadLetter'],
     ]);
     expect(all.at(-1)).toMatchObject({ outcome: 'retry', reason: 'attempts' });
   });
@@ -135,7 +135,7 @@ describe('deliver', () => {
   it('takes bytes as they are, and no payload for an empty body', async () => {
     const test = await start(app);
     const undecodable = await test.deliver(Billing, 'charge', Buffer.from('{ "broken'));
-    expect(undecodable).toMatchObject({ reason: 'undecodable', decision: 'copyToDeadLetter' });
+    expect(undecodable).toMatchObject({ reason: 'invalid-payload', decision: 'deadLetter' });
     expect(await test.deliver(Billing, 'charge', undefined)).toMatchObject({ payload: undefined });
   });
 
@@ -159,7 +159,7 @@ describe('deliver', () => {
     void test.deliver(Slow, 'handle', 2);
     await new Promise((resolve) => setImmediate(resolve));
     await test.close();
-    expect(await delivered).toMatchObject({ settlement: 'released' });
+    expect(await delivered).toMatchObject({ status: 'released' });
   });
 });
 

@@ -1,0 +1,42 @@
+import { acquiredOf, hasBrokerCount } from '../delivery/attempt';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
+import type { QueueType } from '../model/options';
+import { isAtLeast, type ServerVersion } from './queue-declarations';
+
+/**
+ * Whether the broker counts the redeliveries of a queue: a quorum queue does. A redelivered message
+ * without a count shows that the queue is not one, whatever its subscription declares.
+ */
+export class RedeliveryCounting {
+  #counts: boolean;
+
+  constructor(
+    queueType: QueueType,
+    private readonly log: SubscriptionLog,
+  ) {
+    this.#counts = queueType === 'quorum';
+  }
+
+  /** Whether the count of this message is the broker's own. */
+  of(message: IncomingMessage, queue: string): boolean {
+    if (this.#counts && message.fields.redelivered && !hasBrokerCount(message)) {
+      this.#counts = false;
+      this.log.write('not-counting', texts.notCounting(queue));
+    }
+    return this.#counts;
+  }
+}
+
+/**
+ * How often the broker has delivered a message, this time included; 0 if it does not say: RabbitMQ does
+ * from 4.3 on, on quorum queues.
+ */
+export function acquiredCount(
+  message: IncomingMessage,
+  countsRedeliveries: boolean,
+  version: ServerVersion,
+): number {
+  return countsRedeliveries && isAtLeast(version, [4, 3]) ? acquiredOf(message) : 0;
+}

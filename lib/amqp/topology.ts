@@ -1,0 +1,112 @@
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import {
+  deadLetterDeclarationOf,
+  isAtLeast,
+  queueDeclarationOf,
+  waitingDeclarationOf,
+} from './queue-declarations';
+import { isInequivalent, isNotFound } from './refusal';
+import type { TopologyClient } from './topology-client';
+
+/**
+ * Declares what a subscription needs, or checks it if it is not to be declared: its dead-letter queue, its
+ * queue, its bindings. Resolves with the queue's name; rejects with the broker's error.
+ */
+export async function declareTopology(
+  client: TopologyClient,
+  subscription: SubscriptionMetadata,
+  log: SubscriptionLog,
+): Promise<string> {
+  requireVersion(client, subscription);
+  await ensureDeadLetterQueue(client, subscription);
+  await warnOfMissingExchange(client, subscription, log);
+  const queue = await declareQueue(client, subscription, log);
+  const { bindings, queueOptions, declare } = subscription;
+  for (const { exchange, routingKey } of declare.bindings ? bindings : []) {
+    await client.bindQueue(queue, exchange, routingKey ?? '', queueOptions.bindQueueArguments);
+  }
+  return queue;
+}
+
+/** Declares the subscription's own queue, or checks that it exists. Resolves with its name. */
+export async function declareQueue(
+  client: TopologyClient,
+  subscription: SubscriptionMetadata,
+  log: SubscriptionLog,
+): Promise<string> {
+  const { queue, declare } = subscription;
+  if (!declare.queue && queue !== undefined) {
+    await client.checkQueue(queue);
+    return queue;
+  }
+  const declaration = queueDeclarationOf(subscription, client.version);
+  try {
+    return await client.assertQueue(queue ?? '', declaration);
+  } catch (error) {
+    // A queue that exists without the limit that this library adds by itself is used as it is.
+    const given = subscription.queueOptions.arguments?.['x-delivery-limit'];
+    const isAdded = given === undefined && subscription.deadLetter?.by !== 'broker';
+    const { 'x-delivery-limit': limit, ...rest } = declaration.arguments;
+    if (!isAdded || limit === undefined || !isInequivalent(error)) throw error;
+    const name = await client.assertQueue(queue ?? '', { ...declaration, arguments: rest });
+    log.write('delivery-limit', texts.limitBelowAttempts(name, subscription.retry?.attempts));
+    return name;
+  }
+}
+
+/** Declares the dead-letter queue if it is missing and may be declared; one that exists is used as it is. */
+export async function ensureDeadLetterQueue(
+  client: TopologyClient,
+  { deadLetter, declare, queueType }: SubscriptionMetadata,
+): Promise<void> {
+  if (deadLetter === undefined) return;
+  const { queue, queueOptions } = deadLetter;
+  try {
+    await client.checkQueue(queue);
+  } catch (error) {
+    if (!isNotFound(error) || !declare.deadLetter) throw error;
+    try {
+      await client.assertQueue(queue, deadLetterDeclarationOf(queueType, queueOptions));
+    } catch (refusal) {
+      // Another subscription declared it first, with a queue type of its own.
+      if (!isInequivalent(refusal)) throw refusal;
+      await client.checkQueue(queue);
+    }
+  }
+}
+
+/** Declares the queue in which messages for `queue` wait, or checks it if it is not to be declared. */
+export async function ensureWaitingQueue(
+  client: TopologyClient,
+  { declare, queueType }: SubscriptionMetadata,
+  waiting: { readonly name: string; readonly queue: string; readonly delayMs: number },
+): Promise<void> {
+  const { name, queue, delayMs } = waiting;
+  if (!declare.waiting) await client.checkQueue(name);
+  else await client.assertQueue(name, waitingDeclarationOf(queue, queueType, delayMs));
+}
+
+function requireVersion({ version }: TopologyClient, { retry }: SubscriptionMetadata): void {
+  if (retry?.by === 'broker' && !isAtLeast(version, [4, 3])) {
+    throw Object.assign(new Error(texts.brokerDelayNeeds(version.join('.'))), { code: 406 });
+  }
+}
+
+// The broker discards what an exchange that does not exist should have taken, without an error.
+async function warnOfMissingExchange(
+  client: TopologyClient,
+  { queueOptions }: SubscriptionMetadata,
+  log: SubscriptionLog,
+): Promise<void> {
+  const exchange: unknown =
+    queueOptions.deadLetterExchange ?? queueOptions.arguments?.['x-dead-letter-exchange'];
+  if (typeof exchange !== 'string' || exchange === '') return;
+  try {
+    await client.checkExchange(exchange);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    log.write('missing-exchange', texts.missingRoute(exchange));
+  }
+}

@@ -1,0 +1,82 @@
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import { policyName } from '../model/policy';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { DEFAULT_DELIVERY_LIMIT, isAtLeast, type ServerVersion } from './queue-declarations';
+
+/** What is to be said of a subscription on a server of some version. */
+export interface VersionWarning {
+  readonly kind: 'delivery-limit' | 'unknown-delivery-limit';
+  readonly text: string;
+}
+
+/**
+ * What a subscription means on a server of this version, where it may be something else than was meant:
+ * delivery limits, which move or delete a message before the subscription's own cap does. A limit by
+ * policy, or on a queue that others declare, can't be seen over AMQP; then that is said.
+ */
+export function versionWarnings(
+  subscription: SubscriptionMetadata,
+  version: ServerVersion,
+): readonly VersionWarning[] {
+  if (subscription.queueType !== 'quorum' || subscription.noAck) return [];
+  const remarks = [
+    ownLimit(subscription, version),
+    unseenLimit(subscription, version),
+    endlessRetry(subscription, version),
+  ];
+  return remarks.filter((remark) => remark !== undefined);
+}
+
+/** Says what is to be said of it, a line each. */
+export function logVersionWarnings(
+  subscription: SubscriptionMetadata,
+  version: ServerVersion,
+  log: SubscriptionLog,
+): void {
+  for (const { kind, text } of versionWarnings(subscription, version)) log.write(kind, text);
+}
+
+function ownLimit(
+  { retry, declare, queueOptions }: SubscriptionMetadata,
+  version: ServerVersion,
+): VersionWarning | undefined {
+  if (!declare.queue) return undefined;
+  const limit: unknown = queueOptions.arguments?.['x-delivery-limit'];
+  if (typeof limit !== 'number') return undefined;
+  if (limit < 0) {
+    if (isAtLeast(version, [4, 0])) return undefined;
+    return { kind: 'delivery-limit', text: texts.negativeLimit(version.join('.')) };
+  }
+  if (retry === undefined || limit >= retry.attempts - 1) return undefined;
+  return { kind: 'delivery-limit', text: texts.limitTooLow(limit, retry.attempts) };
+}
+
+function unseenLimit(
+  { retry, declare, queue = '' }: SubscriptionMetadata,
+  version: ServerVersion,
+): VersionWarning | undefined {
+  if (retry === undefined || retry.attempts === 1 || declare.queue) return undefined;
+  const hasDefault = isAtLeast(version, [4, 0]);
+  const isTooLow = hasDefault && retry.attempts - 1 > DEFAULT_DELIVERY_LIMIT;
+  const text = texts.limitUnseen(queue, retry.attempts, hasDefault);
+  return { kind: isTooLow ? 'delivery-limit' : 'unknown-delivery-limit', text };
+}
+
+function endlessRetry(
+  subscription: SubscriptionMetadata,
+  version: ServerVersion,
+): VersionWarning | undefined {
+  const { retry, deadLetter, queueOptions, onError, onPanic } = subscription;
+  const policies = [...onError.rules.map(({ policy }) => policy), onError.otherwise, onPanic];
+  if (retry !== undefined || !policies.some((policy) => policyName(policy) === 'retry')) {
+    return undefined;
+  }
+  const route: unknown =
+    queueOptions.deadLetterExchange ?? queueOptions.arguments?.['x-dead-letter-exchange'];
+  if (deadLetter?.by === 'broker' || route !== undefined) return undefined;
+  const given: unknown = queueOptions.arguments?.['x-delivery-limit'];
+  const limit = given ?? (isAtLeast(version, [4, 0]) ? DEFAULT_DELIVERY_LIMIT : -1);
+  if (typeof limit !== 'number' || limit < 0) return undefined;
+  return { kind: 'delivery-limit', text: texts.limitDeletes(limit) };
+}

@@ -1,0 +1,142 @@
+import type { DeliveryRecord } from './delivery-record';
+import { isDroppedOnRepublish, SettleHeaders } from './headers';
+
+/** The properties that a copy keeps. */
+const KEPT = [
+  'contentType',
+  'contentEncoding',
+  'deliveryMode',
+  'priority',
+  'correlationId',
+  'replyTo',
+  'messageId',
+  'timestamp',
+  'type',
+  'appId',
+] as const;
+
+/** A message to be published in the place of a delivered one: its bytes, and what goes with them. */
+export interface OutgoingMessage {
+  readonly body: Buffer;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** The bounds of the texts in a dead letter's headers, in bytes. */
+export const HEADER_BOUNDS = Object.freeze({ name: 128, message: 1_024, stack: 4_096 });
+
+/** What a dead letter tells about its end. */
+export interface Diagnosis {
+  readonly reason: string;
+  /** What was thrown, if anything was. */
+  readonly error?: unknown;
+  /** The text given to `drop`; it stands in the place of the error's message. */
+  readonly text?: string | undefined;
+  readonly withStack: boolean;
+}
+
+/**
+ * The copy that carries a message to its next attempt.
+ * @param now ms since the epoch, for the first failure's time.
+ */
+export function retryMessageOf(
+  delivery: DeliveryRecord,
+  attempt: number,
+  now: number,
+): OutgoingMessage {
+  return copyOf(delivery, {
+    [SettleHeaders.attempt]: attempt,
+    ...firstFailure(delivery, now),
+  });
+}
+
+/**
+ * The copy that goes to the dead-letter queue. It carries no attempt: put back in the queue by hand,
+ * the message starts at attempt 1.
+ * @param now ms since the epoch.
+ */
+export function deadLetterMessageOf(
+  delivery: DeliveryRecord,
+  diagnosis: Diagnosis,
+  now: number,
+): OutgoingMessage {
+  return copyOf(delivery, {
+    [SettleHeaders.reason]: diagnosis.reason,
+    ...describe(diagnosis),
+    [SettleHeaders.attemptsMade]: attemptsMade(delivery),
+    ...firstFailure(delivery, now),
+    [SettleHeaders.failedAt]: new Date(now).toISOString(),
+    [SettleHeaders.handler]: delivery.subscription.handler,
+  });
+}
+
+// A delivery beyond the cap was handed over without being run.
+function attemptsMade({ attempt, subscription }: DeliveryRecord): number {
+  return Math.min(attempt, subscription.retry?.attempts ?? attempt);
+}
+
+function copyOf(delivery: DeliveryRecord, own: Readonly<Record<string, unknown>>): OutgoingMessage {
+  const { message, queue, exchange, routingKey } = delivery;
+  const properties: Record<string, unknown> = {};
+  for (const name of KEPT) {
+    const value: unknown = message.properties[name];
+    if (value !== undefined) properties[name] = value;
+  }
+  const headers: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(delivery.headers)) {
+    if (!isDroppedOnRepublish(name)) headers[name] = value;
+  }
+  Object.assign(headers, own);
+  headers[SettleHeaders.queue] = queue;
+  headers[SettleHeaders.exchange] = exchange;
+  headers[SettleHeaders.routingKey] = routingKey;
+  return { body: message.content, properties, headers };
+}
+
+function firstFailure(delivery: DeliveryRecord, now: number): Record<string, string> {
+  const known = delivery.firstFailedAt ?? (delivery.attempt === 1 ? new Date(now) : undefined);
+  return known === undefined ? {} : { [SettleHeaders.firstFailedAt]: known.toISOString() };
+}
+
+function describe({ error, text, withStack }: Diagnosis): Record<string, string> {
+  const described: Record<string, string> = {};
+  const put = (header: string, value: unknown, bytes: number): void => {
+    if (value !== undefined) described[header] = bounded(textOf(value), bytes);
+  };
+  if (error !== undefined) {
+    put(SettleHeaders.errorName, propertyOf(error, 'name') ?? typeof error, HEADER_BOUNDS.name);
+    put(SettleHeaders.errorMessage, propertyOf(error, 'message') ?? error, HEADER_BOUNDS.message);
+    if (withStack) put(SettleHeaders.errorStack, propertyOf(error, 'stack'), HEADER_BOUNDS.stack);
+  }
+  put(SettleHeaders.errorMessage, text, HEADER_BOUNDS.message);
+  return described;
+}
+
+/** A property of whatever was thrown, as a text; `undefined` where it has none or reading it throws. */
+export function propertyOf(thrown: unknown, name: string): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  try {
+    const value: unknown = Reflect.get(thrown, name);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text for whatever was thrown. Never throws. */
+export function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return 'a value without a text';
+  }
+}
+
+/** The longest beginning of a text that fits in so many bytes, no character cut. */
+export function bounded(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  return Buffer.from(text)
+    .subarray(0, bytes)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import type { Broker } from '../amqp/port';
+import { texts } from '../log/texts';
+import { SettleStartupError } from '../model/errors';
+import type { ActiveSubscription } from './active-subscription';
+
+/** The subscriptions and brokers of the running application, and whether they have all started. */
+@Injectable()
+export class ActiveSubscriptions {
+  /** Resolves when each subscription has consumed once; rejects if one is refused or the application closes. */
+  readonly started: Promise<void>;
+  #list: readonly ActiveSubscription[] = [];
+  #brokers: readonly Broker[] = [];
+  #settleStarted: { resolve: () => void; reject: (reason: Error) => void } | undefined;
+
+  constructor() {
+    this.started = new Promise((resolve, reject) => {
+      this.#settleStarted = { resolve, reject };
+    });
+    // Prevents an unhandled rejection if nobody awaits it.
+    this.started.catch(() => undefined);
+  }
+
+  /** In the order in which they were found. */
+  get list(): readonly ActiveSubscription[] {
+    return this.#list;
+  }
+
+  get brokers(): readonly Broker[] {
+    return this.#brokers;
+  }
+
+  register(list: readonly ActiveSubscription[], brokers: readonly Broker[]): void {
+    this.#list = list;
+    this.#brokers = brokers;
+    void Promise.allSettled(list.map(({ consumed }) => consumed)).then((results) => {
+      const refusal = refusalOf(list);
+      const stopped = results.find((result) => result.status === 'rejected');
+      if (refusal !== undefined) this.failed(refusal);
+      else if (stopped !== undefined) this.failed(stopped.reason as Error);
+      else this.#settleStarted?.resolve();
+    });
+  }
+
+  /** The application can't start. */
+  failed(reason: Error): void {
+    this.#settleStarted?.reject(reason);
+  }
+
+  /** The application closes, started or not. */
+  stopping(reason: Error): void {
+    const isStarted = this.#list.length > 0 && this.#list.every((one) => one.hasConsumed);
+    if (isStarted) this.#settleStarted?.resolve();
+    else this.failed(reason);
+  }
+}
+
+/** The error that lists the refused subscriptions; `undefined` if there are none. */
+export function refusalOf(list: readonly ActiveSubscription[]): SettleStartupError | undefined {
+  const refused = list.filter(({ state }) => state === 'refused');
+  if (refused.length === 0) return undefined;
+  return new SettleStartupError(
+    refused.map(({ subscription, lastError }) =>
+      texts.refused(subscription.handler, subscription.queue, lastError),
+    ),
+  );
+}

@@ -1,0 +1,47 @@
+import type { BrokerConnection } from '../amqp/connection';
+import { texts } from '../log/texts';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { PlannedSubscription } from './planner';
+
+/** The connection of a subscription; a fault if there is none of its name. */
+export function connectionFor(
+  { handler, connection: wanted }: SubscriptionMetadata,
+  connections: readonly BrokerConnection[],
+  faults: string[],
+): BrokerConnection | undefined {
+  const names = connections.map(({ name }) => name);
+  if (wanted === undefined && connections.length === 1) return connections[0];
+  const found = connections.find(({ name }) => name === wanted);
+  if (found === undefined) faults.push(texts.noConnectionFor(handler, wanted, names));
+  return found;
+}
+
+/** Absent routing keys, a line each: bound as the empty key, which on these exchanges matches nothing else. */
+export function routingFaults(
+  { handler, bindings }: SubscriptionMetadata,
+  connection: BrokerConnection,
+): string[] {
+  return bindings
+    .filter(({ routingKey }) => routingKey === undefined)
+    .filter(({ exchange }) => /^(direct|topic)$/.test(connection.exchangeTypeOf(exchange) ?? ''))
+    .map(({ exchange }) => texts.missingRoutingKey(handler, exchange));
+}
+
+/** Subscriptions that share a queue or a consumer tag, a line each. */
+export function conflictsIn(planned: readonly PlannedSubscription[]): string[] {
+  const faults: string[] = [];
+  planned.forEach((one, index) => {
+    for (const other of planned.slice(0, index)) {
+      if (one.connection !== other.connection) continue;
+      const { queue } = one.subscription;
+      const labels = [other.handler.label, one.handler.label] as const;
+      if (queue !== undefined && queue === other.subscription.queue) {
+        faults.push(texts.sharedQueue(...labels, queue));
+      }
+      const tag = one.subscription.queueOptions.consumerOptions?.consumerTag;
+      const isSame = tag === other.subscription.queueOptions.consumerOptions?.consumerTag;
+      if (tag && isSame) faults.push(texts.sharedConsumerTag(...labels, tag));
+    }
+  });
+  return faults;
+}

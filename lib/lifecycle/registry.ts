@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { texts } from '../log/texts';
+import type { SubscriptionStatus } from '../model/subscription-status';
+import type { HandlerClass, MethodName } from '../subscribe/token';
+import type { ActiveSubscription } from './active-subscription';
+import { ActiveSubscriptions } from './active-subscriptions';
+
+/**
+ * The subscriptions of the running application: what each is doing, and pausing and resuming them.
+ * @publicApi
+ */
+@Injectable()
+export class SubscriptionRegistry {
+  /** @internal */
+  constructor(private readonly active: ActiveSubscriptions) {}
+
+  /**
+   * Resolves when each subscription has consumed once. Rejects with a `SettleStartupError` that lists the
+   * refused ones, or with a `ShutdownError` if the application closes before. Never causes an unhandled
+   * rejection.
+   */
+  get started(): Promise<void> {
+    return this.active.started;
+  }
+
+  /** All subscriptions, in the order in which they were found. */
+  list(): readonly SubscriptionStatus[] {
+    return this.active.list.map(({ status }) => status);
+  }
+
+  /**
+   * One subscription.
+   * @param name the option `name` or the queue; needed if a method carries more than one.
+   * @throws Error if there is none, or more than one and no name is given.
+   */
+  get<T extends HandlerClass>(
+    type: T,
+    method: MethodName<InstanceType<T>>,
+    name?: string,
+  ): SubscriptionStatus {
+    return this.#find(type, method, name).status;
+  }
+
+  /**
+   * Cancels the consumer; resolves when nothing is in flight any more. Survives reconnects.
+   * @throws Error if there is no such subscription.
+   */
+  async pause<T extends HandlerClass>(
+    type: T,
+    method: MethodName<InstanceType<T>>,
+    name?: string,
+  ): Promise<void> {
+    await this.#find(type, method, name).pause();
+  }
+
+  /**
+   * Consumes again after `pause`.
+   * @throws Error if there is no such subscription.
+   */
+  async resume<T extends HandlerClass>(
+    type: T,
+    method: MethodName<InstanceType<T>>,
+    name?: string,
+  ): Promise<void> {
+    this.#find(type, method, name).resume();
+  }
+
+  #find(type: HandlerClass, method: string, name: string | undefined): ActiveSubscription {
+    const matching = this.active.list.filter(
+      ({ handler, subscription }) =>
+        (handler.type === type || handler.type.prototype instanceof type) &&
+        handler.method === method &&
+        (name === undefined || subscription.name === name),
+    );
+    const [first, ...others] = matching;
+    if (first === undefined || others.length > 0) {
+      const names = matching.map(({ subscription }) => subscription.name);
+      throw new Error(texts.noSuchSubscription(`${type.name}.${method}`, name, names));
+    }
+    return first;
+  }
+}

@@ -1,0 +1,67 @@
+import { counted, durationText, errorText, found, queueText, roughDurationText } from './format';
+import type { LogKind } from './kinds';
+
+/** The application: its modules, its subscriptions, its shutdown, and the log itself. */
+export const applicationTexts = {
+  suppressed: (kind: LogKind, count: number): string =>
+    `suppressed ${count} similar [${kind}] ${count === 1 ? 'line' : 'lines'}`,
+  loggerThrew: (thrown: string, line: string): string =>
+    `The logger threw ${thrown} when it was given: ${line}`,
+
+  moduleTwice:
+    'SettleModule: expected forRoot or forRootAsync once in an application; found it twice',
+  interceptorNotProvided: (name: string): string =>
+    `SettleModule: interceptors: ${name}: expected a singleton provider of the application; found none. Add it to the providers of a module`,
+  unusableScope: (handler: string, scope: string): string =>
+    `${handler}: the provider is ${scope}; @Subscribe needs a singleton provider`,
+  undecoratedParameter: (handler: string, index: number): string =>
+    `${handler}: parameter ${index}: expected a decorator, since another parameter has one; found none. Only the first parameter can go without and receives the payload`,
+  classEnhancerOnController: (handler: string, kind: string, name: string): string =>
+    `${handler}: ${kind}: expected instances; found the class ${name}. Nest ignores it on a controller here; use new ${name}(...), or move the method to a provider`,
+  requestScopedEnhancers: (names: readonly string[]): string =>
+    `request-scoped global enhancers do not run for messages: ${names.join(', ')}`,
+  noConnectionFor: (
+    handler: string,
+    wanted: string | undefined,
+    names: readonly string[],
+  ): string =>
+    names.length === 0
+      ? `${handler}: connection: expected an AmqpConnection in the application; found none. Import RabbitMQModule.forRoot(...)`
+      : `${handler}: connection: expected one of ${names.map((name) => `"${name}"`).join(', ')}; found ${found(wanted)}`,
+  missingHandlerOptions: (handler: string, name: string, connection: string): string =>
+    `${handler}: name: expected an entry "${name}" in the handlers of connection "${connection}"; found none`,
+  missingRoutingKey: (handler: string, exchange: string): string =>
+    `${handler}: routingKey: expected a key, since exchange "${exchange}" routes by it; found none. '' binds to the empty key`,
+  sharedQueue: (one: string, other: string, queue: string): string =>
+    `${other}: queue "${queue}" is already consumed by ${one}; each handler would receive only some of the messages`,
+  sharedConsumerTag: (one: string, other: string, tag: string): string =>
+    `${other}: queueOptions.consumerOptions.consumerTag: "${tag}" is already used by ${one}; consumer tags must differ`,
+  refused: (handler: string, queue: string | undefined, error: unknown): string =>
+    `${handler}: RabbitMQ refused to declare or consume ${queueText(queue)}: ${errorText(error)}`,
+  noSuchSubscription: (
+    handler: string,
+    name: string | undefined,
+    names: readonly string[],
+  ): string =>
+    names.length === 0
+      ? `${handler}: expected a subscription${name === undefined ? '' : ` named "${name}"`}; found none`
+      : `${handler}: expected the name of one of its subscriptions, ${names.map((one) => `"${one}"`).join(', ')}; found ${found(name)}`,
+
+  disabled: (connection: string): string =>
+    `not consuming: connection "${connection}" has registerHandlers: false.`,
+  paused: (queue: string | undefined): string => `${queueText(queue)}: paused.`,
+  resumed: (queue: string | undefined): string => `${queueText(queue)}: resumed.`,
+  stuckDelivery: (queue: string | undefined, ageMs: number, inFlight: number): string =>
+    `${queueText(queue)}: the oldest of ${counted(inFlight, 'message')} in flight has been running for ${roughDurationText(ageMs)}. A handler that never ends occupies one of the prefetch slots; 'timeout' limits it.`,
+
+  shuttingDown: 'The application is shutting down',
+  shutdownBegins: (subscriptions: number, inFlight: number): string =>
+    `closing ${counted(subscriptions, 'subscription')}, ${counted(inFlight, 'message')} in flight.`,
+  shutdownEnds: (ms: number): string => `all subscriptions closed after ${durationText(ms)}.`,
+  shutdownFailed: 'error during shutdown, continuing.',
+  shutdownTimedOut: (handler: string, count: number, limitMs: number): string =>
+    `${handler}: shutdownTimeout (${durationText(limitMs)}) expired with ${counted(count, 'message')} still running; requeued.`,
+  exiting: (handler: string): string => `${handler} failed fast; exiting with code 1.`,
+  onFailFastFailed: 'onFailFast failed; exiting with code 1.',
+  eventListenerThrew: 'a subscriber of SettlementEvents threw; continuing.',
+};

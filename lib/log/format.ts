@@ -1,0 +1,128 @@
+import { inspect, types } from 'node:util';
+
+const LONGEST_VALUE = 120;
+const LONGEST_ERROR = 300;
+const LONGEST_ID = 100;
+
+/** A value as a part of a line: one line, shortened, never throws. */
+export function found(value: unknown): string {
+  try {
+    const options = { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 60 };
+    return shortened(
+      types.isNativeError(value) ? errorText(value) : inspect(value, options),
+      LONGEST_VALUE,
+    );
+  } catch {
+    return 'a value that cannot be inspected';
+  }
+}
+
+/**
+ * An error as its class and its message, each once: `BankTimeout: no answer`. A thrown value that is
+ * not an error is inspected. Never throws.
+ */
+export function errorText(error: unknown): string {
+  try {
+    if (typeof error === 'string') return shortened(error, LONGEST_ERROR);
+    if (!(error instanceof Error) && !types.isNativeError(error)) {
+      return shortened(inspect(error, { depth: 1, maxStringLength: 200 }), LONGEST_ERROR);
+    }
+    const name = errorName(error);
+    const message = shortened(String(error.message), LONGEST_ERROR);
+    return message === '' ? name : shortened(`${name}: ${message}`, LONGEST_ERROR);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}
+
+/** The name of an error's class; `class BankTimeout extends Error` need not set `name`. */
+export function errorName(error: Error): string {
+  const { name } = error;
+  const own = typeof name === 'string' ? name : '';
+  if (own !== '' && own !== 'Error') return shortened(own, LONGEST_VALUE);
+  return error.constructor?.name || own || 'Error';
+}
+
+// Cut before anything looks for white space in it: the text can come from a message.
+function shortened(text: string, length: number): string {
+  const line = text.slice(0, 4 * length).replace(/\s+/g, ' ');
+  return line.length > length ? `${line.slice(0, length - 3)}...` : line;
+}
+
+/** `"name"` with a blank before it; empty for an unnamed function. */
+export function named(name: string): string {
+  return name === '' ? '' : ` "${name}"`;
+}
+
+/** A queue as log lines name it. */
+export function queueText(queue: string | undefined): string {
+  return queue === undefined ? 'server-named queue' : `queue "${queue}"`;
+}
+
+/** What a log line says of a delivered message. */
+export interface MessageFacts {
+  readonly messageId?: string | undefined;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly subscription: { readonly retry?: { readonly attempts: number } | undefined };
+}
+
+/** `message "id" (queue "q", attempt 1 of 3)`. */
+export function messageText({ messageId, queue, attempt, subscription }: MessageFacts): string {
+  const { retry } = subscription;
+  const of = retry === undefined ? '' : ` of ${retry.attempts}`;
+  return `${idText(messageId)} (queue "${queue}", attempt ${attempt}${of})`;
+}
+
+/** `message "id"`, or `message without messageId`. */
+export function idText(messageId: unknown): string {
+  return typeof messageId === 'string'
+    ? `message "${messageId.slice(0, LONGEST_ID)}"`
+    : 'message without messageId';
+}
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+];
+
+/** A span in ms as people write it: `250ms`, `1.5s`, `4m16s`, `1d`. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`;
+  let left = Math.round(ms);
+  let text = '';
+  for (const [unit, factor] of UNITS) {
+    const count = Math.floor(left / factor);
+    if (count > 0) text += `${count}${unit}`;
+    left %= factor;
+  }
+  return left === 0 ? text : `${text}${left / 1_000}s`;
+}
+
+/** A span in ms without fractions of a second, for lines about how long something has taken. */
+export function roughDurationText(ms: number): string {
+  return durationText(ms < 10_000 ? Math.round(ms / 100) * 100 : Math.round(ms / 1_000) * 1_000);
+}
+
+/** `1 message`, `2 messages`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * A text whose control characters are escaped, so that nothing that comes from a message can start a
+ * line of its own or drive a terminal.
+ */
+export function escaped(text: string, except: 'lines' | 'nothing' = 'nothing'): string {
+  return text.replace(CONTROL, (character) =>
+    except === 'lines' && character === '\n'
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+// Also the separators that some terminals and log viewers take for line breaks, and those that
+// change the direction of a text.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

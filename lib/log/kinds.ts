@@ -1,0 +1,60 @@
+/** The levels of Nest's logger that this library uses. */
+export type LogLevel = 'debug' | 'log' | 'warn' | 'error';
+
+/**
+ * Every kind of line that this library logs, with its level. A line shows its kind in brackets;
+ * docs/troubleshooting.md has a heading for each.
+ */
+export const LOG_KINDS = {
+  // What became of a message.
+  acknowledged: 'debug',
+  skipped: 'warn',
+  retrying: 'log',
+  requeued: 'log',
+  'dead-lettered': 'error',
+  rejected: 'error',
+  'fail-fast': 'error',
+  'no-ack': 'warn',
+  'not-acknowledged': 'warn',
+  'republish-failed': 'error',
+  'poison-message': 'error',
+  'headers-dropped': 'error',
+
+  // What a handler, its policies or an enhancer did.
+  'unexpected-result': 'warn',
+  'invalid-delay': 'error',
+  'endless-retry': 'warn',
+  'enhancer-error': 'warn',
+  'predicate-failed': 'error',
+  'after-settlement-failed': 'error',
+  'listener-failed': 'error',
+  'internal-error': 'error',
+
+  // What a subscription is doing.
+  startup: 'log',
+  disabled: 'log',
+  consuming: 'log',
+  paused: 'log',
+  resumed: 'log',
+  'consumer-paused': 'warn',
+  'channel-closed': 'error',
+  reconnecting: 'error',
+  refused: 'error',
+  'stuck-delivery': 'warn',
+
+  // What differs between a subscription and its queue or server.
+  'not-counting': 'error',
+  'delivery-limit': 'warn',
+  'unknown-delivery-limit': 'log',
+  'missing-exchange': 'warn',
+  'request-scoped-enhancers': 'warn',
+
+  // The application.
+  shutdown: 'log',
+  'shutdown-timeout': 'warn',
+  'shutdown-failed': 'error',
+  exit: 'error',
+} as const satisfies Readonly<Record<string, LogLevel>>;
+
+/** The name of a kind of line. */
+export type LogKind = keyof typeof LOG_KINDS;

@@ -1,0 +1,76 @@
+import { durationText, errorText, found, type MessageFacts, messageText, named } from './format';
+
+/** A failure as a log line shows it. */
+export interface FailureFacts {
+  readonly error: unknown;
+}
+
+const WHY_ONCE = '(Logged once.)';
+
+/** What became of a message, and what its handler and policies did. */
+export const messageTexts = {
+  // One line for each message: what happened to it, then why.
+  result: (delivery: MessageFacts, result: string, failure: FailureFacts | undefined): string =>
+    `${messageText(delivery)}: ${result}.${failure === undefined ? '' : ` ${errorText(failure.error)}`}`,
+  acknowledged: 'acknowledged',
+  skipped: 'acknowledged although its handler failed (policy skip)',
+  requeued: 'requeued',
+  republished: (delayMs: number): string =>
+    delayMs === 0
+      ? 'republished for its next attempt'
+      : `will be retried in ${durationText(delayMs)}`,
+  deadLettered: (queue: string, reason: string): string =>
+    `moved to "${queue}", reason "${reason}"`,
+  rejectedToRoute: (queue: string): string => `rejected; RabbitMQ moves it to "${queue}"`,
+  rejected: 'rejected (no deadLetter configured)',
+  failFast: 'left unacknowledged; shutting down (policy failFast)',
+  failFastNoAck: 'shutting down (policy failFast); RabbitMQ already removed the message (noAck)',
+  noAck: (outcome: string): string =>
+    outcome === 'ack'
+      ? 'handled (noAck)'
+      : `cannot ${outcome}: RabbitMQ already removed the message (noAck)`,
+  requeuedOnShutdown: 'requeued without being handled: the subscription is stopping',
+  lostOnShutdown: 'lost: the subscription is stopping and the message cannot be requeued (noAck)',
+  abandoned: 'not acknowledged: its channel closed first. It will be redelivered and may run twice',
+  republishFailed: (queue: string, attempts: number, last: unknown): string =>
+    `could not be published to "${queue}" (${attempts === 1 ? '1 try' : `${attempts} tries`}, last: ${errorText(last)}). Requeued`,
+  poisonMessage: (delivery: MessageFacts, acquired: number, limit: number): string =>
+    `${messageText(delivery)}: delivered ${acquired} times (limit ${limit}) without completing an attempt; treated as a poison message. Check whether the handler exceeds RabbitMQ's consumer timeout.`,
+  internalError: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: internal error while settling; requeued. Please report this.`,
+
+  // Handlers, policies and enhancers.
+  unexpectedResult: (delivery: MessageFacts, value: unknown): string =>
+    `${messageText(delivery)}: the handler returned ${found(value)}, which is not an outcome; the message was acknowledged. Return nothing, ack(), drop(), retry() or retryAfter(). ${WHY_ONCE}`,
+  endlessRetry: (outcome: string): string =>
+    `${outcome}() without retry.attempts: this message can be redelivered for ever (quorum queues end requeues at their delivery limit, 20 by default since 4.0). Set retry: { attempts }. ${WHY_ONCE}`,
+  invalidDelay: (delivery: MessageFacts, source: 'outcome' | 'backoff', value: unknown): string =>
+    `${messageText(delivery)}: ${source === 'outcome' ? `retryAfter(${found(value)}) is not a valid delay; using the configured backoff` : `retry.backoff returned ${found(value)}, which is not a valid delay; using the default backoff`}`,
+  noDelayOnServerNamedQueue: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: delayed retries are not available on server-named queues; retrying immediately`,
+  andAfterFailed: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: a callback of andAfter() failed; the message is already settled`,
+  predicateReturnedPromise: 'A predicate must return a boolean; found a promise',
+  isPanicThrew: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: isPanic of SettleModule threw; the error is classified without it`,
+  ruleThrew: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: a predicate of an onError rule threw; it counts as no match`,
+  enhancerRaised: (
+    delivery: MessageFacts,
+    { entered, name }: { readonly entered: boolean; readonly name: string },
+  ): string =>
+    `${messageText(delivery)}: ${name} threw ${entered ? 'after' : 'before'} the handler started`,
+  oneOf: (names: readonly string[]): string =>
+    names.length === 1 ? `${names[0]}` : `one of ${names.join(', ') || 'the enhancers'}`,
+  nextCalledTwice: (name: string): string =>
+    `Interceptor${named(name)} called next() twice; expected at most one call`,
+  interceptorResolved: (value: unknown): string =>
+    `An interceptor resolved with ${found(value)}, which is not an outcome; expected the result of next() or another outcome`,
+  timedOut: (handler: string, ms: number): string =>
+    `${handler} exceeded its timeout of ${durationText(ms)}`,
+  unknownEncoding: (encoding: unknown): string =>
+    `Unknown content encoding ${found(encoding)}; expected none or UTF-8. Use a deserializer for other encodings`,
+  invalidUtf8: 'The body is not valid UTF-8. Use a deserializer for other encodings',
+  signalChannelLost: (handler: string): string =>
+    `The channel of ${handler} closed; its unacknowledged messages will be redelivered`,
+};

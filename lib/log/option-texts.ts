@@ -1,0 +1,50 @@
+import { found } from './format';
+
+/** What options are expected to be, and what was found instead. */
+export const optionTexts = {
+  durationExpected: "a number of ms or a text such as '30s', at most 49 days",
+  durationInvalid: (value: unknown): string =>
+    `Duration: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}`,
+  policyExpected:
+    "'failFast', 'failFastOnce', 'drop', 'skip', 'retry', 'retryAfter', or an outcome such as drop('reason')",
+  matchExpected:
+    'on() with a class, a list of classes or a predicate; an undefined class can come from a circular import',
+  backoffExpected:
+    'fixed(), linear(), exponential(), steps(), or an object with a method delay(attempt)',
+  queueExpected: 'the name of a queue, 1 to 255 bytes; omit the option for a server-named queue',
+  classicExpected: "'classic': a quorum queue is durable, not exclusive, and has a name",
+  notWithNoAck:
+    'no such option together with noAck: RabbitMQ removes the message as it delivers it',
+  oneDeadLetterRoute: 'either deadLetter or a dead-letter exchange of the queue, not both',
+  endingExpected:
+    'another policy, or retry.attempts as a limit: a message that cannot be decoded fails every time',
+  linearExpected:
+    "linear() without jitter, the only backoff that RabbitMQ's delayed retry supports",
+
+  option: (handler: string, option: string, expected: string, value: unknown): string =>
+    `${handler}: ${option}: expected ${expected}; found ${found(value)}`,
+  backoff: (what: string, expected: string, value: unknown): string =>
+    `Backoff: ${what}: expected ${expected}; found ${found(value)}`,
+  unknownOption: (handler: string, option: string): string => {
+    const hint = Object.hasOwn(REPLACEMENTS, option) ? REPLACEMENTS[option] : undefined;
+    return `${handler}: ${option}: ${hint === undefined ? 'no such option of @Subscribe; remove it or correct its name' : `not an option of @Subscribe; use instead: ${hint}`}`;
+  },
+  differingOptions: (handler: string, option: string, queue: string): string =>
+    `${handler}: ${option}: several @Subscribe on queue "${queue}" form one subscription; expected one value of this option; found two`,
+  notAMethod: (where: string, what: string): string =>
+    `${where}: @Subscribe expects a method of a provider; found ${what}`,
+  injectUndefined: (method: string): string =>
+    `@InjectSubscription(?, '${method}'): expected a class; found undefined. Is there a circular import?`,
+  unknownModuleOption: (option: string): string =>
+    `SettleModule: ${option}: no such option; remove it or correct its name`,
+};
+
+/** What replaces the options of @RabbitSubscribe that @Subscribe refuses. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  errorHandler: 'onError, onPanic and onInvalidPayload decide what a failure means',
+  errorBehavior:
+    "onError: 'drop' instead of NACK, 'skip' instead of ACK, 'retry' instead of REQUEUE",
+  batchOptions: 'messages are handled one at a time; prefetch limits how many run at once',
+  assertQueueErrorHandler: 'a refused queue is reported by SubscriptionRegistry.started',
+  usePersistentReplyTo: '@Subscribe sends no replies; keep @RabbitRPC for these handlers',
+};

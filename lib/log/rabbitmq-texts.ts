@@ -1,0 +1,48 @@
+import { durationText, errorText, idText, queueText, roughDurationText } from './format';
+
+/** Channels, queues and servers. */
+export const rabbitmqTexts = {
+  channelClosed: 'channel closed',
+  cancelledByServer: (queue: string): string =>
+    `RabbitMQ cancelled the consumer of queue "${queue}": the queue was deleted or its node went down`,
+  acknowledgementOverdue: (
+    { messageId, ageMs }: { readonly messageId: string | undefined; readonly ageMs: number },
+    limitMs: number | undefined,
+  ): string => {
+    const limit = limitMs === undefined ? '30m by default' : durationText(limitMs);
+    return `${idText(messageId)} was not acknowledged within RabbitMQ's consumer timeout (${limit}; delivered ${roughDurationText(ageMs)} ago). Set 'timeout' below that limit`;
+  },
+  settledTwice: (tag: number): string =>
+    `Delivery ${tag} was settled twice; expected one settlement per delivery`,
+  consuming: (queue: string, afterMs: number): string =>
+    `consuming queue "${queue}" again after ${roughDurationText(afterMs)}.`,
+  channelLost: (queue: string, reason: unknown): string =>
+    `queue "${queue}": channel closed (${errorText(reason)}). Unacknowledged messages will be redelivered. Reconnecting.`,
+  refusedBy: (queue: string | undefined, error: unknown): string =>
+    `RabbitMQ refused to declare or consume ${queueText(queue)}: ${errorText(error)}. Fix the options or the queue.`,
+  cannotConsume: (queue: string | undefined, error: unknown): string =>
+    `cannot consume ${queueText(queue)}: ${errorText(error)}. Trying again.`,
+  consumerPaused: (ms: number, queue: string | undefined): string =>
+    `${queueText(queue)}: consumer paused for ${durationText(ms)} because a message could not be republished.`,
+  notCounting: (queue: string): string =>
+    `queue "${queue}": expected a quorum queue, which counts redeliveries; found a redelivered message without a count. Retries are republished and counted from now on. Correct queueType. (Logged once.)`,
+  headersLeftOut: (queue: string): string =>
+    `published to "${queue}" without the application headers, which could not be encoded`,
+  noConnection: 'no connection for republishing',
+  limitBelowAttempts: (queue: string, attempts: number | undefined): string =>
+    `queue "${queue}" exists with another x-delivery-limit; expected one above retry.attempts (${attempts}). RabbitMQ dead-letters or deletes a message when it reaches the queue's own limit.`,
+  negativeLimit: (version: string): string =>
+    `queueOptions: x-delivery-limit: expected none; found a negative one, at which RabbitMQ ${version} deletes a message when it is first requeued. Omit it: before 4.0 there is no default limit.`,
+  limitTooLow: (limit: number, attempts: number): string =>
+    `queueOptions: x-delivery-limit: expected at least ${attempts - 1} for retry.attempts ${attempts}; found ${limit}, at which RabbitMQ dead-letters or deletes a message first.`,
+  limitUnseen: (queue: string, attempts: number, hasDefault: boolean): string =>
+    `queue "${queue}" is declared elsewhere and its delivery limit is not visible over AMQP; expected at least ${attempts - 1} for retry.attempts ${attempts}. RabbitMQ dead-letters or deletes a message at its limit. ${hasDefault ? 'The default limit is 20.' : 'There is no default limit.'}`,
+  limitDeletes: (limit: number): string =>
+    `a policy is 'retry' but retry is not set: after ${limit} redeliveries RabbitMQ deletes the message, since the queue has no known dead-letter exchange. Set retry: { attempts } and deadLetter.`,
+  brokerDelayNeeds: (version: string): string =>
+    `retry.by: 'broker' needs RabbitMQ 4.3 or later; found ${version}. Omit retry.by: delayed retries then wait in queues of their own`,
+  endsConnections: (reason: unknown): string =>
+    `RabbitMQ closes the connection when this queue is declared. Disabled until restart: ${errorText(reason)}`,
+  missingRoute: (exchange: string): string =>
+    `queueOptions: dead-letter exchange "${exchange}" does not exist: rejected messages are discarded. Declare it, or use deadLetter.`,
+};

@@ -1,0 +1,16 @@
+import { counted } from './format';
+
+/** The testing kit. */
+export const testingTexts = {
+  notInMemory: (what: string): string =>
+    `AmqpConnection.${what} is not available in memory; use SettleTest.create(metadata, { broker: 'rabbitmq', url }) for a real server`,
+  onlyInMemory: 'Only available on the server in memory',
+  testUrlMissing:
+    "SettleTest: url: expected the URL of a server with broker: 'rabbitmq'; found none",
+  neverIdle: (inFlight: number): string =>
+    `Not idle after 4s: ${counted(inFlight, 'message')} in flight. If a handler waits for time to pass, advance() moves it`,
+  closedBeforeSettled: (handler: string): string =>
+    `${handler}: the application closed before the message was settled`,
+  noQueueToDeliverTo: (handler: string): string =>
+    `${handler}: its queue is server-named; publish to an exchange instead`,
+};

@@ -1,0 +1,14 @@
+import { applicationTexts } from './application-texts';
+import { messageTexts } from './message-texts';
+import { optionTexts } from './option-texts';
+import { rabbitmqTexts } from './rabbitmq-texts';
+import { testingTexts } from './testing-texts';
+
+/** Every text that this library shows to people. */
+export const texts = {
+  ...optionTexts,
+  ...messageTexts,
+  ...rabbitmqTexts,
+  ...applicationTexts,
+  ...testingTexts,
+};

@@ -1,0 +1,51 @@
+import { texts } from '../log/texts';
+
+/** A span of time: a number of milliseconds, or a text such as `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'1d'`. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/**
+ * The longest delay that is accepted: 49 days. A queue's TTL is an unsigned number of 32 bits, which
+ * ends 17 hours later.
+ */
+export const LONGEST_DELAY = 49 * 86_400_000;
+
+/**
+ * The number of milliseconds that a duration means, a fraction rounded up; `undefined` where the
+ * value is no duration at all, negative, not finite, or longer than {@link LONGEST_DELAY}.
+ */
+export function milliseconds(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? millisecondsOfText(value) : value;
+  if (typeof ms !== 'number' || !(ms >= 0) || ms > LONGEST_DELAY) return undefined;
+  return Math.ceil(ms);
+}
+
+function millisecondsOfText(text: string): number | undefined {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : UNITS[unit];
+  return factor === undefined ? undefined : preciseProduct(Number(amount), factor);
+}
+
+// 1.1 * 1 000 is 1100.0000000000002, which rounding up would turn into 1 101.
+function preciseProduct(amount: number, factor: number): number {
+  return Number((amount * factor).toPrecision(15));
+}
+
+/**
+ * The number of milliseconds of a duration in a text of unknown content, such as an environment variable.
+ * @example parseDuration(config.getOrThrow('SHUTDOWN_TIMEOUT')) // '25s' -> 25000
+ * @throws RangeError if the text is not a duration.
+ * @publicApi
+ */
+export function parseDuration(text: string): number {
+  const ms = milliseconds(text);
+  if (ms === undefined) throw new RangeError(texts.durationInvalid(text));
+  return ms;
+}

@@ -1,0 +1,111 @@
+import 'reflect-metadata';
+import { Injectable } from '@nestjs/common';
+import {
+  EXCEPTION_FILTERS_METADATA,
+  GUARDS_METADATA,
+  INTERCEPTORS_METADATA,
+  PIPES_METADATA,
+} from '@nestjs/common/constants';
+import { ApplicationConfig } from '@nestjs/core';
+import { propertyOf } from '../delivery/republish';
+import { texts } from '../log/texts';
+import type { HandlerMethod } from './explorer';
+
+/** Guards, pipes, interceptors and filters that apply to one handler, by their names. */
+export interface Enhancers {
+  readonly guards: readonly string[];
+  readonly pipes: readonly string[];
+  readonly interceptors: readonly string[];
+  readonly filters: readonly string[];
+}
+
+const METADATA = {
+  guards: GUARDS_METADATA,
+  pipes: PIPES_METADATA,
+  interceptors: INTERCEPTORS_METADATA,
+  filters: EXCEPTION_FILTERS_METADATA,
+} as const;
+
+/** Knows which of Nest's enhancers apply to a handler: the application's own, the class's, the method's. */
+@Injectable()
+export class EnhancerFinder {
+  constructor(private readonly config: ApplicationConfig) {}
+
+  /** Global enhancers count: what a global guard denies must not run. */
+  of(handler: HandlerMethod): Enhancers {
+    const { config } = this;
+    return {
+      guards: [...namesOf(config.getGlobalGuards()), ...localNames(handler, 'guards')],
+      pipes: [...namesOf(config.getGlobalPipes()), ...localNames(handler, 'pipes')],
+      interceptors: [
+        ...namesOf(config.getGlobalInterceptors()),
+        ...localNames(handler, 'interceptors'),
+      ],
+      filters: [...namesOf(config.getGlobalFilters()), ...localNames(handler, 'filters')],
+    };
+  }
+
+  /** The names of global enhancers that are request-scoped: Nest runs them for requests only. */
+  skippedForMessages(): readonly string[] {
+    const { config } = this;
+    return [
+      ...config.getGlobalRequestGuards(),
+      ...config.getGlobalRequestPipes(),
+      ...config.getGlobalRequestInterceptors(),
+      ...config.getGlobalRequestFilters(),
+    ].map((wrapper) => wrapper.name);
+  }
+}
+
+/** Whether any enhancer applies. */
+export function hasEnhancers({ guards, pipes, interceptors, filters }: Enhancers): boolean {
+  return guards.length + pipes.length + interceptors.length + filters.length > 0;
+}
+
+/** Nest ignores enhancers that a controller names by class, a line each. */
+export function controllerFaults(handler: HandlerMethod): string[] {
+  if (!handler.isController) return [];
+  return (Object.keys(METADATA) as (keyof typeof METADATA)[]).flatMap((kind) =>
+    localEnhancers(handler, kind)
+      .filter((enhancer) => typeof enhancer === 'function')
+      .map((enhancer) => texts.classEnhancerOnController(handler.label, kind, nameOf(enhancer))),
+  );
+}
+
+/**
+ * The enhancer that raised an error, as its stack tells, else those that may have, by kind: guards and
+ * pipes before the body began, interceptors and filters at any time.
+ */
+export function enhancerNameFor(error: unknown, enhancers: Enhancers, entered: boolean): string {
+  const before = entered ? [] : [...enhancers.guards, ...enhancers.pipes];
+  const all = [...before, ...enhancers.interceptors, ...enhancers.filters];
+  const stack = propertyOf(error, 'stack') ?? '';
+  const seen = all.find(
+    (name) => stack.includes(`at ${name}.`) || stack.includes(`at async ${name}.`),
+  );
+  if (seen !== undefined) return seen;
+  // A denial is raised by Nest itself.
+  const isDenial = propertyOf(error, 'message') === 'Forbidden resource';
+  return texts.oneOf(isDenial && enhancers.guards.length > 0 ? enhancers.guards : all);
+}
+
+function localNames(handler: HandlerMethod, kind: keyof typeof METADATA): string[] {
+  return namesOf(localEnhancers(handler, kind));
+}
+
+function localEnhancers({ type, method }: HandlerMethod, kind: keyof typeof METADATA): unknown[] {
+  const key = METADATA[kind];
+  const onMethod: unknown = type.prototype[method];
+  return [type, onMethod].flatMap((host) =>
+    typeof host === 'function' ? ((Reflect.getMetadata(key, host) as unknown[]) ?? []) : [],
+  );
+}
+
+function namesOf(enhancers: readonly unknown[]): string[] {
+  return enhancers.map(nameOf);
+}
+
+function nameOf(enhancer: unknown): string {
+  if (typeof enhancer === 'function') return enhancer.name;
+  return (enhancer as object | undefined)?.constructor?.name ?? '';
+}

@@ -1,0 +1,158 @@
+import 'reflect-metadata';
+import { Injectable } from '@nestjs/common';
+import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { ExternalContextCreator } from '@nestjs/core';
+import type { CallHandler } from '../pipeline/call';
+import { EnhancerFinder, type Enhancers, hasEnhancers } from './enhancers';
+import type { HandlerMethod } from './explorer';
+import { CONTEXT_TYPE } from './golevelup-metadata';
+import {
+  type CallArguments,
+  type Invocation,
+  isEmptyResult,
+  resultOf,
+  runBody,
+  toFailure,
+} from './invocation';
+import {
+  hasDecoratedParameters,
+  parametersOf,
+  parameterTypes,
+  parameterValues,
+} from './parameters';
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+const ALL_OFF = { guards: false, interceptors: false, filters: false };
+
+/**
+ * Makes the call of a handler. Where no enhancer applies and no parameter is decorated, the method is
+ * called directly: Nest's way through its interceptors costs more than all the rest of a delivery.
+ */
+@Injectable()
+export class HandlerCaller {
+  #made = 0;
+
+  constructor(
+    private readonly contexts: ExternalContextCreator,
+    private readonly finder: EnhancerFinder,
+  ) {}
+
+  callOf(handler: HandlerMethod): CallHandler {
+    const enhancers = this.finder.of(handler);
+    const { instance, method } = handler;
+    if (hasEnhancers(enhancers) || hasDecoratedParameters(handler)) {
+      return this.#callThroughNest(handler, enhancers);
+    }
+    // Looked up at each call, so that a spy which a test puts on the instance takes effect.
+    const host = instance as Record<string, Method>;
+    return (delivery) =>
+      host[method]?.(delivery.payload, delivery.message, delivery.headers, delivery);
+  }
+
+  #callThroughNest(handler: HandlerMethod, enhancers: Enhancers): CallHandler {
+    const call = this.#chainOf(handler, enhancers);
+    return async (delivery) => {
+      const invocation: Invocation = { entered: false };
+      const { payload, message, headers } = delivery;
+      let value: unknown;
+      try {
+        value = await call(payload, message, headers, delivery, invocation);
+      } catch (error) {
+        if (isEmptyResult(invocation, error)) return invocation.returned?.value;
+        throw toFailure(invocation, error, enhancers);
+      }
+      return resultOf(invocation, value, enhancers);
+    };
+  }
+
+  // Filters stand outside of all else, in a context of their own: so it is known what was raised before
+  // one of them has made something else of it.
+  #chainOf(handler: HandlerMethod, enhancers: Enhancers): Method {
+    const { instance, method } = handler;
+    const resolveArguments = this.#argumentsOf(handler, enhancers);
+    const body: Method = (...all) => {
+      const invocation = (all as unknown as CallArguments)[4];
+      const enter = (args: readonly unknown[]): unknown =>
+        runBody(invocation, () => (instance as Record<string, Method>)[method]?.(...args));
+      return resolveArguments === undefined
+        ? enter(all.slice(0, 4))
+        : Promise.resolve(resolveArguments(...all)).then((args) => enter(args as unknown[]));
+    };
+    const inner = this.#context(handler, body, {
+      guards: true,
+      interceptors: true,
+      filters: false,
+    });
+    if (enhancers.filters.length === 0) return inner;
+    const noting: Method = async (...all) => {
+      try {
+        return await inner(...all);
+      } catch (error) {
+        (all as unknown as CallArguments)[4].raised = { error };
+        throw error;
+      }
+    };
+    return this.#context(handler, noting, { ...ALL_OFF, filters: true });
+  }
+
+  #context(handler: HandlerMethod, callback: Method, options: typeof ALL_OFF): Method {
+    copyMetadata(handler, callback);
+    return this.contexts.create(
+      handler.instance as never,
+      callback as never,
+      this.#freshName(handler),
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      options,
+      CONTEXT_TYPE as never,
+    );
+  }
+
+  /**
+   * Fills the parameters and runs their pipes; `undefined` where the four values go in as they are.
+   * Nest keeps parameters by class name and method name, so two classes of one name, or golevelup's own
+   * handlers, would share them: each call has a name of its own.
+   */
+  #argumentsOf(handler: HandlerMethod, enhancers: Enhancers): Method | undefined {
+    const isDecorated = hasDecoratedParameters(handler);
+    if (!isDecorated && enhancers.pipes.length === 0) return undefined;
+    const name = this.#freshName(handler);
+    const { instance, type, method, id } = handler;
+    Reflect.defineMetadata(ROUTE_ARGS_METADATA, parametersOf(handler), type, name);
+    Reflect.defineMetadata(PARAMTYPES_METADATA, parameterTypes(handler), type.prototype, name);
+    const host = Object.create(instance, { [name]: { value: Reflect.get(instance, method) } });
+    const collect: Method = (...args) => args;
+    copyMetadata(handler, collect);
+    const fill = this.contexts.create(
+      host,
+      collect as never,
+      name,
+      ROUTE_ARGS_METADATA,
+      parameterValues,
+      undefined,
+      id,
+      ALL_OFF,
+      CONTEXT_TYPE as never,
+    ) as Method;
+    if (isDecorated) return fill;
+    return async (...all) => [...((await fill(...all)) as unknown[]), ...all.slice(1, 4)];
+  }
+
+  #freshName({ method }: HandlerMethod): string {
+    this.#made += 1;
+    return `${method}:settle:${this.#made}`;
+  }
+}
+
+// Guards and interceptors read their metadata from the function that Nest is given.
+function copyMetadata({ type, method }: HandlerMethod, target: Method): void {
+  const source: unknown = type.prototype[method];
+  if (typeof source !== 'function') return;
+  for (const key of Reflect.getMetadataKeys(source)) {
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, source), target);
+  }
+  Object.defineProperty(target, 'name', { value: method });
+}

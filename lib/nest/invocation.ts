@@ -1,0 +1,103 @@
+import { isObservable, tap } from 'rxjs';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import { isOutcome } from '../model/outcome';
+import { isThenable } from '../model/thenable';
+import { isNack } from '../pipeline/call';
+import { HandlerFailure } from '../pipeline/handler-failure';
+import { type Enhancers, enhancerNameFor } from './enhancers';
+
+/** What is known of one call of a handler that goes through Nest's enhancers. */
+export interface Invocation {
+  /** Whether the body has begun. */
+  entered: boolean;
+  /** Whether it has ended by returning, and with what: of an Observable the last value. */
+  returned?: { readonly value: unknown };
+  threw?: { readonly error: unknown };
+  /** What came out of guards, pipes, interceptors and body together, before filters saw it. */
+  raised?: { readonly error: unknown };
+}
+
+/** Runs the body and notes down what it does. What it returns goes on to the interceptors unchanged. */
+export function runBody(invocation: Invocation, body: () => unknown): unknown {
+  const threw = (error: unknown): never => {
+    invocation.threw = { error };
+    throw error;
+  };
+  const returned = <T>(value: T): T => {
+    invocation.returned = { value };
+    return value;
+  };
+  invocation.entered = true;
+  let result: unknown;
+  try {
+    result = body();
+  } catch (error) {
+    return threw(error);
+  }
+  if (isObservable(result)) return noted(result, invocation);
+  if (!isThenable(result)) return returned(result);
+  return Promise.resolve(result).then(
+    (value) => (isObservable(value) ? noted(value, invocation) : returned(value)),
+    threw,
+  );
+}
+
+function noted(values: Parameters<typeof isObservable>[0], invocation: Invocation): unknown {
+  let last: unknown;
+  return (values as import('rxjs').Observable<unknown>).pipe(
+    tap({
+      next: (value) => {
+        last = value;
+      },
+      error: (error: unknown) => {
+        invocation.threw = { error };
+      },
+      complete: () => {
+        invocation.returned = { value: last };
+      },
+    }),
+  );
+}
+
+/**
+ * What a call that ended with a value means: an outcome counts, whoever gave it. What a filter returns
+ * beside that never turns an error into an acknowledgement, and an interceptor that wraps the result in
+ * an envelope does not hide what the handler returned.
+ */
+export function resultOf(invocation: Invocation, value: unknown, enhancers: Enhancers): unknown {
+  if (isOutcome(value) || isNack(value)) return value;
+  const { raised, returned, threw } = invocation;
+  if (raised !== undefined) throw toFailure(invocation, raised.error, enhancers);
+  if (returned !== undefined) return returned.value;
+  if (threw !== undefined && isOutcome(threw.error)) return threw.error;
+  return value;
+}
+
+/** What a call that ended with an error means: the value it stands for, or what to throw. */
+export function toFailure(invocation: Invocation, error: unknown, enhancers: Enhancers): unknown {
+  const { threw, returned, entered } = invocation;
+  if (isOutcome(error)) return error;
+  // The outcome that the handler said stands, whatever was made of it afterwards.
+  if (threw !== undefined && isOutcome(threw.error)) return threw.error;
+  if (threw?.error === error && threw !== undefined) return new HandlerFailure('body', error);
+  const name = enhancerNameFor(error, enhancers, entered);
+  return new HandlerFailure('enhancer', error, {
+    entered,
+    name,
+    ...(threw !== undefined && returned === undefined && { body: threw }),
+  });
+}
+
+/** Whether an error only says that an interceptor let no value through. */
+export function isEmptyResult({ threw }: Invocation, error: unknown): boolean {
+  return threw === undefined && error instanceof Error && error.name === 'EmptyError';
+}
+
+/** One call's arguments, in the order in which guards and interceptors see them. */
+export type CallArguments = readonly [
+  payload: unknown,
+  message: DeliveryRecord['message'],
+  headers: DeliveryRecord['headers'],
+  delivery: DeliveryRecord,
+  invocation: Invocation,
+];

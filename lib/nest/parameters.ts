@@ -1,0 +1,71 @@
+import 'reflect-metadata';
+import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import type { ParamsFactory } from '@nestjs/core/helpers/external-context-creator';
+import { DELIVERY_PARAMETER } from '../delivery/delivery.decorator';
+import { texts } from '../log/texts';
+import type { HandlerMethod } from './explorer';
+import { PARAMETER } from './golevelup-metadata';
+
+interface ParameterMetadata {
+  readonly index: number;
+  readonly data?: unknown;
+  readonly pipes?: readonly unknown[];
+}
+
+/** The parameters of a handler, by Nest's key of kind and index. */
+export type HandlerParameters = Readonly<Record<string, ParameterMetadata>>;
+
+const PAYLOAD: HandlerParameters = {
+  [`${PARAMETER.payload}:0`]: { index: 0, data: undefined, pipes: [] },
+};
+
+/** The decorated parameters of a handler; none where no parameter is decorated. */
+function decoratedParameters({ type, method }: HandlerMethod): HandlerParameters {
+  return (
+    (Reflect.getMetadata(ROUTE_ARGS_METADATA, type, method) as HandlerParameters | undefined) ?? {}
+  );
+}
+
+/** Whether any parameter of a handler is decorated; without one it gets all four values in order. */
+export function hasDecoratedParameters(handler: HandlerMethod): boolean {
+  return Object.keys(decoratedParameters(handler)).length > 0;
+}
+
+/** The declared types of a handler's parameters, where the compiler has emitted them. */
+export function parameterTypes({ type, method }: HandlerMethod): readonly unknown[] | undefined {
+  return Reflect.getMetadata(PARAMTYPES_METADATA, type.prototype, method) as unknown[] | undefined;
+}
+
+/** The parameters that Nest is to fill: the decorated ones, and the payload where index 0 has none. */
+export function parametersOf(handler: HandlerMethod): HandlerParameters {
+  const decorated = decoratedParameters(handler);
+  const isTaken = Object.values(decorated).some(({ index }) => index === 0);
+  return isTaken ? decorated : { ...decorated, ...PAYLOAD };
+}
+
+/** Parameters beside decorated ones that nothing fills, a line each. */
+export function parameterFaults(handler: HandlerMethod): string[] {
+  if (!hasDecoratedParameters(handler)) return [];
+  const filled = new Set(Object.values(parametersOf(handler)).map(({ index }) => index));
+  const method: unknown = Reflect.get(handler.instance, handler.method);
+  const arity = typeof method === 'function' ? method.length : 0;
+  const count = parameterTypes(handler)?.length ?? arity;
+  return Array.from({ length: count }, (_, index) => index)
+    .filter((index) => !filled.has(index))
+    .map((index) => texts.undecoratedParameter(handler.label, index));
+}
+
+/** Reads a parameter's value from the call's arguments: payload, message, headers, delivery. */
+export const parameterValues: ParamsFactory = {
+  exchangeKeyForValue(kind: number, data: unknown, args: unknown[]) {
+    const value = args[positionOf(kind)];
+    const isName = typeof data === 'string' && data !== '';
+    return isName ? (value as Record<string, unknown> | undefined)?.[data] : value;
+  },
+};
+
+function positionOf(kind: number): number {
+  if (kind === PARAMETER.message) return 1;
+  if (kind === PARAMETER.header) return 2;
+  return kind === DELIVERY_PARAMETER ? 3 : 0;
+}

@@ -1,0 +1,84 @@
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { Cause } from '../model/failure-mark';
+import { isOutcome, type Outcome } from '../model/outcome';
+import { type FailurePolicy, outcomeOfPolicy } from '../model/policy';
+import { causeOf, type IsPanic } from './classification';
+import { policyFor } from './error-rules';
+import { HandlerFailure } from './handler-failure';
+import type { Chain } from './interceptor';
+import { requireSync } from './require-sync';
+
+/** Turns what failed into the outcome that a policy of the subscription gives. Never throws. */
+export type FailureToOutcome = (failed: HandlerFailure, delivery: DeliveryRecord) => Outcome;
+
+/** The subscription's policies, asked in the handler's place. */
+export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): FailureToOutcome {
+  return (raised, delivery) => {
+    const guarded: IsPanic | undefined =
+      isPanic &&
+      ((error) => {
+        try {
+          return requireSync(isPanic(error));
+        } catch (thrown) {
+          log.write('predicate-failed', texts.isPanicThrew(delivery), thrown);
+          return undefined;
+        }
+      });
+    const failed = withoutDisguise(raised, delivery.payload, guarded);
+    const cause = causeOf(failed, delivery.payload, guarded);
+    const policy = policyOf(cause, failed.error, delivery, log);
+    const firstTime = delivery.attempt === 1 && !delivery.redelivered;
+    if (failed.enhancer !== undefined && cause !== 'panic') {
+      log.write('enhancer-error', texts.enhancerRaised(delivery, failed.enhancer));
+    }
+    return outcomeOfPolicy(policy, cause, failed.error, firstTime);
+  };
+}
+
+// A bug stays one when a filter or an interceptor has thrown another error in its place.
+function withoutDisguise(
+  failed: HandlerFailure,
+  payload: unknown,
+  isPanic: IsPanic | undefined,
+): HandlerFailure {
+  const body = failed.enhancer?.body;
+  if (body === undefined) return failed;
+  const original = new HandlerFailure('body', body.error);
+  return causeOf(original, payload, isPanic) === 'panic' ? original : failed;
+}
+
+function policyOf(
+  cause: Cause,
+  error: unknown,
+  delivery: DeliveryRecord,
+  log: SubscriptionLog,
+): FailurePolicy {
+  const { subscription } = delivery;
+  if (cause === 'panic') return subscription.onPanic;
+  if (cause === 'invalid-payload') return subscription.onInvalidPayload;
+  return policyFor(subscription.onError, error, delivery, (thrown) =>
+    log.write('predicate-failed', texts.ruleThrew(delivery), thrown),
+  );
+}
+
+/**
+ * The outermost end: what an interceptor of the application throws, or resolves with that is no
+ * outcome, is an error under `onError`. The promise never rejects.
+ */
+export function catchAll(
+  chain: Chain<DeliveryRecord>,
+  toOutcome: FailureToOutcome,
+): Chain<DeliveryRecord> {
+  const failed = (error: unknown, delivery: DeliveryRecord): Outcome =>
+    toOutcome(HandlerFailure.from(error, 'interceptor'), delivery);
+  return (delivery) =>
+    Promise.resolve(chain(delivery)).then(
+      (outcome: unknown) =>
+        isOutcome(outcome)
+          ? outcome
+          : failed(new Error(texts.interceptorResolved(outcome)), delivery),
+      (error: unknown) => failed(error, delivery),
+    );
+}

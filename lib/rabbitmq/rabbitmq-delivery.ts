@@ -1,0 +1,62 @@
+import type {
+  BrokerDelivery,
+  RepublishResult,
+  RepublishTarget,
+  SettleAction,
+  Written,
+} from '../amqp/port';
+import type { Republish } from '../amqp/republisher';
+import type { OutgoingMessage } from '../delivery/republish';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
+import type { Tagged } from './acknowledger';
+import type { ConsumerChannel } from './consumer-channel';
+
+/** What the broker says of a delivery's count. */
+export interface DeliveryCounts {
+  readonly countsRedeliveries: boolean;
+  readonly acquired: number;
+}
+
+/** A delivery, bound to the channel that delivered it. */
+export class RabbitMQDelivery implements BrokerDelivery, Tagged {
+  previous: Tagged | undefined;
+  next: Tagged | undefined;
+  readonly countsRedeliveries: boolean;
+  readonly acquired: number;
+  #settled = false;
+
+  constructor(
+    readonly message: IncomingMessage,
+    readonly queue: string,
+    counts: DeliveryCounts,
+    private readonly channel: ConsumerChannel,
+    private readonly publish: Republish,
+  ) {
+    this.countsRedeliveries = counts.countsRedeliveries;
+    this.acquired = counts.acquired;
+  }
+
+  get tag(): number {
+    return this.message.fields.deliveryTag;
+  }
+
+  settle(action: SettleAction, written: Written): void {
+    this.#requireUnsettled();
+    this.channel.settle(this, action, written);
+  }
+
+  leave(): void {
+    this.#requireUnsettled();
+  }
+
+  republish(message: OutgoingMessage, target: RepublishTarget): Promise<RepublishResult> {
+    const { queue, channel } = this;
+    return this.publish(message, target, { queue, lost: channel.lost });
+  }
+
+  #requireUnsettled(): void {
+    if (this.#settled) throw new Error(texts.settledTwice(this.tag));
+    this.#settled = true;
+  }
+}

@@ -1,0 +1,19 @@
+import type { BrokerDelivery } from '../amqp/port';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import type { RepublishedMessage } from '../model/settlement';
+
+/** One delivery from its arrival until it is settled and its `andAfter` work has ended. */
+export interface InFlight {
+  readonly delivery: DeliveryRecord;
+  readonly brokerDelivery: BrokerDelivery;
+  /** On the clock's monotonic scale. */
+  readonly startedAt: number;
+  /** Whether a decision has been made; what the handler does afterwards settles nothing. */
+  settling: boolean;
+  /** Whether shutdown gave up on it and requeued it; nothing more is sent for it. */
+  givenUp: boolean;
+  /** Requeues it; set while its decision is not carried out yet. */
+  requeue?: (() => void) | undefined;
+  /** The message that its decision publishes. */
+  republished?: RepublishedMessage;
+}

@@ -1,0 +1,107 @@
+import type { RepublishTarget } from '../amqp/port';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import type { LogKind } from '../log/kinds';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { Decision } from '../model/decision';
+import { failureMarkOf, type Outcome } from '../model/outcome';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+
+/** One line: its kind and what happened to the message. */
+type Result = readonly [kind: LogKind, text: string];
+
+/**
+ * Logs what became of each message, after it happened: decisions of policies, lost messages and
+ * failures; outcomes that the handler asked for are logged at debug level.
+ */
+export class SettlementReport {
+  #warnedOfEndlessRetry = false;
+
+  constructor(
+    private readonly subscription: SubscriptionMetadata,
+    private readonly log: SubscriptionLog,
+  ) {}
+
+  /** The decision was carried out. */
+  sent(delivery: DeliveryRecord, outcome: Outcome, decision: Decision): void {
+    const failure = failureMarkOf(outcome);
+    if (failure === undefined && decision.kind === 'ack') return;
+    const isRetry = decision.kind === 'requeue' || decision.kind === 'republish';
+    if (isRetry && this.subscription.retry === undefined) this.#warnOfEndlessRetry(outcome);
+    const [kind, result] = this.#resultOf(outcome, decision);
+    const line = (): string => texts.result(delivery, result, failure);
+    const isAtTheCap = outcome.kind !== 'drop' && isEnd(decision);
+    const isAskedFor = failure === undefined && !isAtTheCap && decision.kind !== 'none';
+    if (isAskedFor) this.log.debug(kind, line);
+    else this.log.write(kind, line, failure?.error);
+  }
+
+  /** The message was requeued without an attempt, since its subscription stops. */
+  requeued(delivery: DeliveryRecord): void {
+    this.log.write('requeued', texts.result(delivery, texts.requeuedOnShutdown, undefined));
+  }
+
+  /** A `noAck` message was not handled, since its subscription stops. */
+  lost(delivery: DeliveryRecord): void {
+    this.log.write('no-ack', texts.result(delivery, texts.lostOnShutdown, undefined));
+  }
+
+  /** The channel closed before the decision could be sent. */
+  abandoned(delivery: DeliveryRecord, outcome: Outcome): void {
+    const failure = failureMarkOf(outcome);
+    this.log.write('not-acknowledged', texts.result(delivery, texts.abandoned, failure));
+  }
+
+  /** The message could not be published and was requeued. */
+  republishFailed(
+    delivery: DeliveryRecord,
+    outcome: Outcome,
+    queue: string,
+    { tries, error }: { readonly tries: number; readonly error: unknown },
+  ): void {
+    const result = texts.republishFailed(queue, tries, error);
+    const line = texts.result(delivery, result, failureMarkOf(outcome));
+    this.log.write('republish-failed', line, error);
+  }
+
+  #resultOf(outcome: Outcome, decision: Decision): Result {
+    switch (decision.kind) {
+      case 'ack':
+        return ['skipped', texts.skipped];
+      case 'requeue':
+        return ['retrying', texts.requeued];
+      case 'republish':
+        return ['retrying', texts.republished(decision.delayMs)];
+      case 'deadLetter':
+        return ['dead-lettered', texts.deadLettered(this.#deadLetterQueue, decision.reason)];
+      case 'reject':
+        return this.subscription.deadLetter?.by === 'broker'
+          ? ['dead-lettered', texts.rejectedToRoute(this.#deadLetterQueue)]
+          : ['rejected', texts.rejected];
+      case 'leaveUnsettled':
+        return ['fail-fast', this.subscription.noAck ? texts.failFastNoAck : texts.failFast];
+      case 'none':
+        return ['no-ack', texts.noAck(outcome.kind)];
+    }
+  }
+
+  get #deadLetterQueue(): string {
+    return this.subscription.deadLetter?.queue ?? '';
+  }
+
+  #warnOfEndlessRetry({ kind }: Outcome): void {
+    if (this.#warnedOfEndlessRetry) return;
+    this.#warnedOfEndlessRetry = true;
+    this.log.write('endless-retry', texts.endlessRetry(kind));
+  }
+}
+
+/** The queue that a target stands for in log lines. */
+export function targetText(subscription: SubscriptionMetadata, target: RepublishTarget): string {
+  const { deadLetter, queue } = subscription;
+  return (target.to === 'deadLetter' ? deadLetter?.queue : queue) ?? '';
+}
+
+function isEnd(decision: Decision): boolean {
+  return decision.kind === 'reject' || decision.kind === 'deadLetter';
+}

@@ -1,0 +1,150 @@
+import { texts } from '../log/texts';
+import { DEFAULT_BACKOFF } from '../model/backoff';
+import { milliseconds } from '../model/duration';
+import type {
+  DeadLetterOptions,
+  QueueType,
+  RetryOptions,
+  SubscribeDefaults,
+  SubscribeOptions,
+} from '../model/options';
+import { type ErrorPolicy, isErrorRule, isFailurePolicy } from '../model/policy';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { bindingFaults, bindingsOf } from './bindings';
+import { combinationFaults, optionFaults, valueFaults } from './checks';
+
+/** The bound of `retry.maxDeliveries` where few attempts are declared. */
+const LEAST_MAX_DELIVERIES = 1_000;
+
+const faults = new WeakMap<SubscriptionMetadata, readonly string[]>();
+
+/** What is wrong with the options of a subscription, a line each; empty where nothing is. */
+export function faultsOf(subscription: SubscriptionMetadata): readonly string[] {
+  return faults.get(subscription) ?? [];
+}
+
+/**
+ * The subscription that options mean: defaults filled in, durations read, texts turned into records,
+ * frozen. Never throws: what is wrong is found with {@link faultsOf}, so that a class that this
+ * application does not use can't stop it.
+ * @param handler the class and method, as log lines name them.
+ */
+export function normalize(
+  handler: string,
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults = {},
+): SubscriptionMetadata {
+  try {
+    return checked(handler, options, defaults);
+  } catch (error) {
+    const subscription = checked(handler, {}, {});
+    const expected = 'an object whose properties can be read';
+    faults.set(subscription, [texts.option(handler, 'options', expected, error)]);
+    return subscription;
+  }
+}
+
+function checked(
+  handler: string,
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults,
+): SubscriptionMetadata {
+  const queue = 'queue' in options ? options.queue : undefined;
+  const noAck = options.noAck ?? options.queueOptions?.consumerOptions?.noAck ?? false;
+  const retry = options.retry ?? (noAck ? undefined : defaults.retry);
+  const deadLetter =
+    options.deadLetter ?? (noAck || !queue ? undefined : defaultDeadLetter(queue, defaults));
+  const timeout = options.timeout ?? defaults.timeout;
+  const onError = options.onError ?? defaults.onError ?? 'drop';
+  const subscription: SubscriptionMetadata = {
+    handler,
+    name: options.name ?? queue ?? '',
+    connection: options.connection,
+    queue,
+    queueType: queueTypeOf(options, defaults),
+    queueOptions: Object.freeze({ ...options.queueOptions }),
+    bindings: Object.freeze(bindingsOf(options)),
+    prefetch: options.prefetch ?? defaults.prefetch,
+    retry: retryOf(retry),
+    backoff: retry?.backoff ?? DEFAULT_BACKOFF,
+    deadLetter: deadLetterOf(deadLetter),
+    timeout: timeout === undefined ? undefined : milliseconds(timeout),
+    onError: errorPolicyOf(onError),
+    onPanic: options.onPanic ?? defaults.onPanic ?? 'failFast',
+    onInvalidPayload: options.onInvalidPayload ?? defaults.onInvalidPayload ?? 'drop',
+    noAck,
+    declare: declareOf(options, defaults),
+    deserializer: options.deserializer ?? defaults.deserializer,
+    allowNonJsonMessages: options.allowNonJsonMessages ?? defaults.allowNonJsonMessages ?? false,
+    options,
+  };
+  Object.freeze(subscription);
+  faults.set(subscription, [
+    ...optionFaults(handler, options, onError),
+    ...valueFaults(subscription, { backoff: retry?.backoff, timeout }),
+    ...combinationFaults(subscription, options),
+    ...bindingFaults(subscription),
+  ]);
+  return subscription;
+}
+
+function retryOf(retry: RetryOptions | undefined): SubscriptionMetadata['retry'] {
+  if (!retry) return undefined;
+  const { attempts, by = 'client' } = retry;
+  const { maxDeliveries = Math.max(LEAST_MAX_DELIVERIES, 10 * attempts) } = retry;
+  return Object.freeze({ attempts, by, maxDeliveries });
+}
+
+function defaultDeadLetter(
+  queue: string,
+  { deadLetter }: SubscribeDefaults,
+): string | DeadLetterOptions | undefined {
+  try {
+    return deadLetter?.(queue) ?? undefined;
+  } catch (error) {
+    return { queue: error as never }; // What was thrown is no name of a queue: a fault that shows it.
+  }
+}
+
+function queueTypeOf(options: SubscribeOptions, defaults: SubscribeDefaults): QueueType {
+  const argument: unknown = options.queueOptions?.arguments?.['x-queue-type'];
+  const declared = argument === 'quorum' || argument === 'classic' ? argument : undefined;
+  const fallback =
+    'queue' in options || options.name !== undefined ? defaults.queueType : undefined;
+  return options.queueType ?? declared ?? fallback ?? 'classic';
+}
+
+function deadLetterOf(
+  value: string | DeadLetterOptions | undefined,
+): SubscriptionMetadata['deadLetter'] {
+  if (value === undefined) return undefined;
+  const given: DeadLetterOptions = typeof value === 'string' ? { queue: value } : value;
+  return Object.freeze({
+    queue: given.queue,
+    by: given.by ?? 'client',
+    stack: given.stack ?? false,
+    queueOptions: Object.freeze({ ...given.queueOptions }),
+  });
+}
+
+function declareOf(
+  options: SubscribeOptions,
+  defaults: SubscribeDefaults,
+): SubscriptionMetadata['declare'] {
+  const given = options.declare ?? defaults.declare ?? true;
+  const all = typeof given === 'boolean' ? given : true;
+  const parts = typeof given === 'boolean' ? {} : given;
+  return Object.freeze({
+    queue: parts.queue ?? (all && options.createQueueIfNotExists !== false),
+    bindings: parts.queue ?? all,
+    waiting: parts.waiting ?? all,
+    deadLetter: parts.deadLetter ?? all,
+  });
+}
+
+function errorPolicyOf(value: NonNullable<SubscribeOptions['onError']>): ErrorPolicy {
+  const list = (Array.isArray(value) ? value : [value]) as readonly unknown[];
+  const last = list.at(-1);
+  const otherwise = isFailurePolicy(last) ? last : 'drop';
+  return Object.freeze({ rules: Object.freeze(list.filter(isErrorRule)), otherwise });
+}

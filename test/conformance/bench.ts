@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import type { Broker, BrokerConsumer, BrokerDelivery, SettleAction } from '../../lib/amqp/port';
+import { systemClock } from '../../lib/clock';
+import { attemptOf } from '../../lib/delivery/attempt';
+import { DeliveryRecord } from '../../lib/delivery/delivery-record';
+import { SubscriptionLog } from '../../lib/log/subscription-log';
+import type { SubscribeOptions } from '../../lib/model/options';
+import type { SubscriptionMetadata } from '../../lib/model/subscription-metadata';
+import { normalize } from '../../lib/subscribe/normalize';
+import type { TestMessage } from '../../lib/testing/test-settlement';
+import type { ConformanceAdapter } from './adapter';
+
+const LIMIT = 15_000;
+const STEP = 20;
+
+let names = 0;
+
+/** A name that no other scenario of any process has. */
+export function freshName(base: string): string {
+  names += 1;
+  return `conformance.${base}.${process.pid}.${systemClock.now()}.${names}`;
+}
+
+/** Polls, letting time pass, until `check` gives something. */
+export async function poll<T>(
+  adapter: ConformanceAdapter,
+  what: string,
+  check: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  const limit = systemClock.monotonic() + LIMIT;
+  for (;;) {
+    const value = await check();
+    if (value !== undefined) return value;
+    assert.ok(systemClock.monotonic() < limit, `not in time: ${what}`);
+    await adapter.pass(STEP);
+  }
+}
+
+/** One consumer under test, with what it has handed over. */
+export class ConsumerUnderTest {
+  readonly subscription: SubscriptionMetadata;
+  readonly #consumer: BrokerConsumer;
+  readonly #broker: Broker;
+  readonly #deliveries: BrokerDelivery[] = [];
+  /** What the listener was told, in order. */
+  readonly told: string[] = [];
+  /** Why it was not consuming, in order. */
+  readonly reasons: Error[] = [];
+  delivered = 0;
+
+  constructor(
+    private readonly adapter: ConformanceAdapter,
+    options: SubscribeOptions,
+    prefetch = 10,
+  ) {
+    this.subscription = normalize('Conformance.handle', options);
+    const silent = { log: () => {}, warn: () => {}, error: () => {} };
+    this.#broker = adapter.connection.broker({
+      republishTimeout: 10_000,
+      logOf: () => new SubscriptionLog(silent, 'Conformance.handle', systemClock),
+    });
+    this.#consumer = this.#broker.consumer(this.subscription, prefetch, {
+      delivered: (delivery) => {
+        this.delivered += 1;
+        this.#deliveries.push(delivery);
+      },
+      ageOf: () => 0,
+      channelLost: () => this.told.push('channelLost'),
+      consuming: () => this.told.push('consuming'),
+      reconnecting: (reason) => this.#hear('reconnecting', reason),
+      refused: (reason) => this.#hear('refused', reason),
+    });
+  }
+
+  async start(): Promise<this> {
+    await this.#consumer.start();
+    return this;
+  }
+
+  get consumer(): BrokerConsumer {
+    return this.#consumer;
+  }
+
+  /** The next delivery that has not been taken yet. */
+  next(): Promise<BrokerDelivery> {
+    return poll(this.adapter, 'a delivery', () => this.#deliveries.shift());
+  }
+
+  /** The next deliveries that have not been taken yet. */
+  async nextOnes(count: number): Promise<BrokerDelivery[]> {
+    const deliveries: BrokerDelivery[] = [];
+    while (deliveries.length < count) deliveries.push(await this.next());
+    return deliveries;
+  }
+
+  /** Waits until the listener was told something so many times. */
+  async waitFor(event: string, times = 1): Promise<void> {
+    const count = (): number => this.told.filter((one) => one === event).length;
+    await poll(this.adapter, `${times} times ${event}`, () => count() >= times || undefined);
+  }
+
+  /** The attempt that a delivery is. */
+  attempt({ message, queue, countsRedeliveries }: BrokerDelivery): number {
+    return attemptOf(message, queue, countsRedeliveries);
+  }
+
+  /** A delivery as the copies are made from it. */
+  record(delivery: BrokerDelivery): DeliveryRecord {
+    const { message, queue } = delivery;
+    return new DeliveryRecord(this.subscription, message, queue, this.attempt(delivery));
+  }
+
+  #hear(event: string, reason: Error): void {
+    this.reasons.push(reason);
+    this.told.push(event);
+  }
+
+  async close(): Promise<void> {
+    await this.#consumer.close(5_000);
+    await this.#broker.close(5_000);
+  }
+}
+
+/** Settles, and resolves with whether the frame was written. */
+export function settle(delivery: BrokerDelivery, frame: SettleAction): Promise<boolean> {
+  return new Promise((resolve) => delivery.settle(frame, resolve));
+}
+
+/** The body of a delivery as a text. */
+export function textOf({ message }: BrokerDelivery): string {
+  return message.content.toString();
+}
+
+/** Publishes one message to a queue. */
+export function send(
+  adapter: ConformanceAdapter,
+  queue: string,
+  text: string,
+  properties = {},
+): Promise<void> {
+  return adapter.publish('', queue, Buffer.from(text), properties);
+}
+
+/** Waits until a queue holds so many ready messages, and gives them. */
+export async function waitForReady(adapter: ConformanceAdapter, queue: string, count: number) {
+  return poll(adapter, `${count} messages in ${queue}`, async () => {
+    const messages = await adapter.messages(queue);
+    return messages?.length === count ? messages : undefined;
+  });
+}
+
+/** The newest entry of a message's history of dead-lettering. */
+export function deathOf(message: TestMessage | undefined): unknown {
+  const deaths: unknown = message?.headers['x-death'];
+  const [newest] = Array.isArray(deaths) ? deaths : [];
+  return { reason: newest?.reason, queue: newest?.queue };
+}

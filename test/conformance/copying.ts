@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '../../lib/clock';
+import { deadLetterMessageOf, retryMessageOf } from '../../lib/delivery/republish';
+import type { ConformanceScenario } from './adapter';
+import { ConsumerUnderTest, freshName, poll, send, settle, waitForReady } from './bench';
+
+const TYPES = ['classic', 'quorum'] as const;
+
+/** Copies, delays, dead letters. */
+export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((queueType) => [
+  {
+    name: `${queueType}: a copy to the retry address comes with the next attempt, otherwise unchanged`,
+    async run(adapter) {
+      const queue = freshName('copy');
+      const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
+      await send(adapter, queue, 'one', {
+        messageId: 'm1',
+        contentType: 'text/plain',
+        priority: 1,
+        expiration: '60000',
+        headers: { tenant: 'a' },
+      });
+      const first = await under.next();
+      const copy = retryMessageOf(under.record(first), 2, systemClock.now());
+      assert.equal(await first.republish(copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      await settle(first, 'ack');
+      const second = await under.next();
+      assert.equal(under.attempt(second), 2);
+      assert.equal(second.message.fields.redelivered, false);
+      assert.deepEqual(second.message.content, first.message.content);
+      assert.equal(second.message.properties.messageId, 'm1');
+      assert.equal(second.message.properties.contentType, 'text/plain');
+      assert.equal(second.message.properties.expiration, undefined);
+      assert.equal(second.message.properties.headers?.['tenant'], 'a');
+      await settle(second, 'ack');
+      await under.close();
+      await waitForReady(adapter, queue, 0);
+    },
+  },
+  {
+    name: `${queueType}: a delayed copy comes no sooner than its delay, and not behind a longer one`,
+    async run(adapter) {
+      const queue = freshName('delay');
+      const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
+      for (const [text, delayMs] of [
+        ['long', 2_000],
+        ['short', 300],
+      ] as const) {
+        await send(adapter, queue, text);
+        const delivery = await under.next();
+        const copy = retryMessageOf(under.record(delivery), 2, systemClock.now());
+        assert.equal(await delivery.republish(copy, { to: 'retry', delayMs }), 'confirmed');
+        await settle(delivery, 'ack');
+      }
+      await adapter.pass(150);
+      assert.equal(under.delivered, 2);
+      for (const text of ['short', 'long']) {
+        const delivery = await under.next();
+        assert.equal(delivery.message.content.toString(), text);
+        assert.equal(under.attempt(delivery), 2);
+        await settle(delivery, 'ack');
+      }
+      await under.close();
+    },
+  },
+  {
+    name: `${queueType}: a copy to the dead-letter queue is there, and starts at attempt 1 when put back`,
+    async run(adapter) {
+      const queue = freshName('dead');
+      const dead = `${queue}.dead`;
+      const options = { queue, queueType, deadLetter: dead, retry: { attempts: 3 } };
+      const under = await new ConsumerUnderTest(adapter, options).start();
+      await send(adapter, queue, 'one');
+      const delivery = await under.next();
+      const diagnosis = { reason: 'drop', withStack: false };
+      const copy = deadLetterMessageOf(under.record(delivery), diagnosis, systemClock.now());
+      assert.equal(await delivery.republish(copy, { to: 'deadLetter' }), 'confirmed');
+      await settle(delivery, 'ack');
+      const [message] = await waitForReady(adapter, dead, 1);
+      assert.equal(message?.headers['x-settle-reason'], 'drop');
+      await send(adapter, queue, 'one', { headers: message?.headers ?? {} });
+      const again = await under.next();
+      assert.equal(under.attempt(again), 1);
+      await settle(again, 'ack');
+      await under.close();
+    },
+  },
+  {
+    name: `${queueType}: a copy whose queue was deleted is sent once the queue is declared again`,
+    async run(adapter) {
+      const queue = freshName('returned');
+      const dead = `${queue}.dead`;
+      const under = await new ConsumerUnderTest(adapter, {
+        queue,
+        queueType,
+        deadLetter: dead,
+      }).start();
+      await send(adapter, queue, 'one');
+      const delivery = await under.next();
+      await adapter.deleteQueue(dead);
+      const copy = deadLetterMessageOf(
+        under.record(delivery),
+        { reason: 'drop', withStack: false },
+        systemClock.now(),
+      );
+      let result: string | undefined;
+      void delivery.republish(copy, { to: 'deadLetter' }).then((ended) => {
+        result = ended;
+      });
+      assert.equal(await poll(adapter, 'the copy', () => result), 'confirmed');
+      await waitForReady(adapter, dead, 1);
+      await under.close();
+    },
+  },
+  {
+    name: `${queueType}: a neighbour at the same exchange never sees a copy`,
+    async run(adapter) {
+      const [exchange, queue, neighbour] = ['exchange', 'own', 'neighbour'].map(freshName);
+      assert.ok(exchange && queue && neighbour);
+      await adapter.declareExchange(exchange, 'fanout');
+      await adapter.declareQueue(neighbour, { 'x-queue-type': 'classic' });
+      await adapter.bind(neighbour, exchange, '');
+      const under = await new ConsumerUnderTest(adapter, { queue, queueType, exchange }).start();
+      await under.waitFor('consuming');
+      await adapter.publish(exchange, 'a.key', Buffer.from('one'), {});
+      const first = await under.next();
+      const copy = retryMessageOf(under.record(first), 2, systemClock.now());
+      assert.equal(await first.republish(copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      await settle(first, 'ack');
+      const second = await under.next();
+      const record = under.record(second);
+      assert.deepEqual([record.exchange, record.routingKey], [exchange, 'a.key']);
+      await settle(second, 'ack');
+      await waitForReady(adapter, neighbour, 1);
+      await under.close();
+    },
+  },
+]);

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import type { SubscribeOptions } from '../../lib/model/options';
+import type { ConformanceAdapter, ConformanceScenario } from './adapter';
+import { ConsumerUnderTest, freshName, poll, send, settle, waitForReady } from './bench';
+
+interface Refusal {
+  readonly what: string;
+  readonly present?: Readonly<Record<string, unknown>>;
+  readonly wanted: SubscribeOptions;
+  readonly text: RegExp;
+  /** Default `'refused'`. */
+  readonly event?: 'reconnecting';
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    what: 'an argument that is there and not asked for',
+    present: { 'x-max-length': 7 },
+    wanted: {},
+    text: /406 .*inequivalent arg 'x-max-length' for queue '.+' in vhost '.+': received none but current is the value '7' of type '\w+'/,
+  },
+  {
+    what: 'an argument with another value',
+    present: { 'x-max-length': 7 },
+    wanted: { queueOptions: { maxLength: 8 } },
+    text: /406 .*inequivalent arg 'x-max-length' for queue .*: received '8' but current is '7'/,
+  },
+  {
+    what: 'an argument that is asked for and not there',
+    present: {},
+    wanted: { queueOptions: { deadLetterExchange: 'other' } },
+    text: /406 .*inequivalent arg 'x-dead-letter-exchange' for queue .*: received the value 'other' of type 'longstr' but current is none/,
+  },
+  {
+    what: 'another type',
+    present: {},
+    wanted: { queueType: 'quorum' },
+    // RabbitMQ from 4.0 on knows the type of a queue that was declared without one.
+    text: /406 .*inequivalent arg 'x-queue-type' for queue .*: received (the value 'quorum' of type 'longstr' but current is none|'quorum' but current is 'classic')/,
+  },
+  {
+    what: 'another durability',
+    present: {},
+    wanted: { queueOptions: { durable: false } },
+    text: /406 .*inequivalent arg 'durable' for queue .*: received 'false' but current is 'true'/,
+  },
+  {
+    what: 'a queue that it can not have for itself: it may be free later',
+    present: {},
+    wanted: { queueOptions: { exclusive: true } },
+    event: 'reconnecting',
+    text: /405 .*RESOURCE_LOCKED - cannot obtain exclusive access to locked queue/,
+  },
+  {
+    what: 'an argument that no queue has',
+    wanted: { queueOptions: { messageTtl: -1 } },
+    text: /406 .*invalid arg 'x-message-ttl' for queue/,
+  },
+  {
+    what: 'a missing exchange',
+    wanted: { exchange: 'conformance.missing', routingKey: 'a' },
+    text: /404 .*no exchange 'conformance.missing' in vhost/,
+  },
+  {
+    what: 'a missing queue that is not to be declared',
+    wanted: { declare: false },
+    text: /404 .*no queue '.+' in vhost/,
+  },
+];
+
+/** What is refused, with the broker's own words. */
+export const refusingScenarios: readonly ConformanceScenario[] = [
+  ...REFUSALS.map(({ what, present, wanted, text, event = 'refused' }) => ({
+    name: `a subscription hears the broker's own words: ${what}`,
+    async run(adapter: ConformanceAdapter) {
+      const queue = freshName('refusal');
+      if (present !== undefined) await adapter.declareQueue(queue, present);
+      const under = await new ConsumerUnderTest(adapter, { queue, ...wanted }).start();
+      await under.waitFor(event);
+      await under.close();
+      assert.match(under.reasons[0]?.message ?? '', text);
+      assert.ok(!under.told.includes('consuming'));
+    },
+  })),
+  {
+    name: 'arguments that a broker does not know are no difference',
+    async run(adapter) {
+      const queue = freshName('unknown');
+      await adapter.declareQueue(queue, { 'x-queue-type': 'classic', 'x-of-nobody': 1 });
+      const under = await new ConsumerUnderTest(adapter, { queue }).start();
+      await under.waitFor('consuming');
+      await under.close();
+    },
+  },
+  {
+    name: 'a queue that the server names goes with a pause, and comes back by another name',
+    async run(adapter) {
+      const exchange = freshName('exchange');
+      await adapter.declareExchange(exchange, 'fanout');
+      const under = await new ConsumerUnderTest(adapter, { exchange }).start();
+      await under.waitFor('consuming');
+      await adapter.publish(exchange, '', Buffer.from('one'), {});
+      const first = await under.next();
+      await settle(first, 'ack');
+      await under.consumer.pause();
+      await poll(adapter, 'the end of the queue', async () =>
+        (await adapter.messages(first.queue)) === undefined ? true : undefined,
+      );
+      under.consumer.resume();
+      await under.waitFor('consuming', 2);
+      await adapter.publish(exchange, '', Buffer.from('two'), {});
+      const second = await under.next();
+      assert.notEqual(second.queue, first.queue);
+      await settle(second, 'ack');
+      await under.close();
+    },
+  },
+  {
+    name: 'without acknowledgements a message is gone once it is handed out, and nothing limits how many are',
+    async run(adapter) {
+      const queue = freshName('noAck');
+      const under = await new ConsumerUnderTest(adapter, { queue, noAck: true }, 1).start();
+      await under.waitFor('consuming');
+      for (const text of ['1', '2', '3']) await send(adapter, queue, text);
+      await under.nextOnes(3);
+      await under.close();
+      await waitForReady(adapter, queue, 0);
+    },
+  },
+];

@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  bounded,
+  deadLetterMessageOf,
+  type OutgoingMessage,
+  propertyOf,
+  retryMessageOf,
+  textOf,
+} from '../../../lib/delivery/republish';
+import { aDelivery, aMessage, oddValues, ownCopy, QUEUE } from '../fixtures';
+
+const NOW = Date.parse('2024-05-01T12:00:00.000Z');
+const EARLIER = '2024-04-30T08:00:00.000Z';
+
+function bytes(value: unknown): number {
+  return Buffer.byteLength(value as string);
+}
+
+describe('a copy', () => {
+  const kept = {
+    contentType: 'application/json',
+    contentEncoding: 'utf-8',
+    deliveryMode: 2,
+    priority: 5,
+    correlationId: 'c-1',
+    replyTo: 'replies',
+    messageId: 'm-1',
+    timestamp: 1_714_564_800,
+    type: 'order.paid',
+    appId: 'shop',
+  };
+  const dropped = { userId: 'guest', expiration: '2000', clusterId: 'c', unknown: 'x' };
+
+  const kinds: readonly (readonly [
+    string,
+    (delivery: ReturnType<typeof aDelivery>) => OutgoingMessage,
+  ])[] = [
+    ['for the next attempt', (delivery) => retryMessageOf(delivery, 2, NOW)],
+    [
+      'for the dead-letter queue',
+      (delivery) => deadLetterMessageOf(delivery, { reason: 'drop', withStack: false }, NOW),
+    ],
+  ];
+
+  describe.each(kinds)('%s', (_name, copyOf) => {
+    it('keeps the body’s very bytes', () => {
+      const content = Buffer.from([0x00, 0xff, 0x1f, 0x8b, 0xef, 0xbb, 0xbf]);
+      const delivery = aDelivery({}, aMessage({ content }));
+      delivery.payload = { decoded: true };
+      expect(copyOf(delivery).body.equals(content)).toBe(true);
+    });
+
+    it('keeps the properties that belong to the message and drops the rest', () => {
+      const message = aMessage({ properties: { ...kept, ...dropped } });
+      expect(copyOf(aDelivery({}, message)).properties).toEqual(kept);
+    });
+
+    it('keeps what is 0 or empty, and has no property that the message had not', () => {
+      const message = aMessage({ properties: { priority: 0, type: '', messageId: undefined } });
+      expect(Object.entries(copyOf(aDelivery({}, message)).properties)).toEqual([
+        ['priority', 0],
+        ['type', ''],
+      ]);
+    });
+
+    it('keeps the application’s headers as they are, whatever they hold', () => {
+      const headers = {
+        traceparent: '00-1-1-01',
+        nested: { list: [1, { deep: true }] },
+        at: { '!': 'timestamp', value: 1_714_564_800 },
+        bytes: Buffer.from('x'),
+        none: null,
+        zero: 0,
+        'x-retry': 'theirs',
+      };
+      expect(copyOf(aDelivery({}, aMessage({ headers }))).headers).toMatchObject(headers);
+    });
+
+    it('drops the broker’s headers and what carried our prefix before', () => {
+      const headers = {
+        CC: ['other'],
+        BCC: ['hidden'],
+        'x-death': [{ queue: QUEUE, count: 3 }],
+        'x-first-death-queue': QUEUE,
+        'x-last-death-reason': 'rejected',
+        'x-delivery-count': 3,
+        'x-acquired-count': 4,
+        'x-settle-copy': 17,
+        'x-settle-future': 'unknown',
+        'x-settle-error-stack': 'old',
+      };
+      const copied = Object.keys(copyOf(aDelivery({}, aMessage({ headers }))).headers);
+      expect(copied.filter((name) => name in headers)).toEqual([]);
+    });
+
+    it.each([undefined, null, {}])('has its own headers where the message has %o', (headers) => {
+      expect(copyOf(aDelivery({}, aMessage({ headers }))).headers).toMatchObject({
+        'x-settle-queue': QUEUE,
+        'x-settle-exchange': 'orders',
+        'x-settle-routing-key': 'order.paid',
+      });
+    });
+
+    it('carries the first address on, from copy to copy', () => {
+      const message = ownCopy({
+        'x-settle-exchange': 'orders',
+        'x-settle-routing-key': 'order.paid',
+        'x-settle-attempt': 2,
+      });
+      expect(copyOf(aDelivery({}, message, 2)).headers).toMatchObject({
+        'x-settle-exchange': 'orders',
+        'x-settle-routing-key': 'order.paid',
+      });
+    });
+
+    it('keeps a header called __proto__ as a header, and one called constructor', () => {
+      const headers = JSON.parse('{"__proto__": {"x-settle-attempt": 999}, "constructor": 1}');
+      const copy = copyOf(aDelivery({}, aMessage({ headers }))).headers;
+      expect(Object.hasOwn(copy, '__proto__')).toBe(true);
+      expect(Object.getOwnPropertyDescriptor(copy, '__proto__')?.value).toEqual({
+        'x-settle-attempt': 999,
+      });
+      expect(copy['constructor']).toBe(1);
+      expect(({} as Record<string, unknown>)['x-settle-attempt']).toBeUndefined();
+    });
+
+    it('takes nothing from the prototype of the headers', () => {
+      const headers = Object.assign(Object.create({ inherited: 1 }), { own: 2 });
+      const copy = copyOf(aDelivery({}, aMessage({ headers }))).headers;
+      const names: string[] = [];
+      for (const name in copy) names.push(name);
+      expect(names).toContain('own');
+      expect(names).not.toContain('inherited');
+    });
+
+    it('does not grow from one copy to the next', () => {
+      let delivery = aDelivery({}, aMessage({ headers: { tenant: 'acme' } }));
+      const sizes: number[] = [];
+      for (let round = 0; round < 5; round++) {
+        const { headers } = copyOf(delivery);
+        sizes.push(Object.keys(headers).length);
+        delivery = aDelivery({}, ownCopy({ ...headers, 'x-death': [{ queue: 'billing.wait.8' }] }));
+      }
+      expect(new Set(sizes.slice(1)).size).toBe(1);
+    });
+
+    it('leaves the message as it was', () => {
+      const headers = Object.freeze({ 'x-settle-attempt': 1, tenant: 'acme' });
+      copyOf(aDelivery({}, aMessage({ headers })));
+      expect(headers).toEqual({ 'x-settle-attempt': 1, tenant: 'acme' });
+    });
+  });
+});
+
+describe('the copy for the next attempt', () => {
+  it('carries the attempt that it is, as a whole number', () => {
+    const message = ownCopy({ 'x-settle-attempt': '2' });
+    expect(retryMessageOf(aDelivery({}, message, 2), 3, NOW).headers['x-settle-attempt']).toBe(3);
+  });
+
+  it('carries no diagnosis', () => {
+    const names = Object.keys(retryMessageOf(aDelivery(), 2, NOW).headers);
+    expect(names.sort()).toEqual([
+      'x-settle-attempt',
+      'x-settle-exchange',
+      'x-settle-first-failed-at',
+      'x-settle-queue',
+      'x-settle-routing-key',
+    ]);
+  });
+});
+
+describe('the time of the first failure', () => {
+  const firstFailedAt = (...args: Parameters<typeof aDelivery>): unknown =>
+    retryMessageOf(aDelivery(...args), 9, NOW).headers['x-settle-first-failed-at'];
+
+  it('is now at attempt 1', () => {
+    expect(firstFailedAt({}, aMessage(), 1)).toBe('2024-05-01T12:00:00.000Z');
+  });
+
+  it('is carried on from copy to copy', () => {
+    expect(firstFailedAt({}, ownCopy({ 'x-settle-first-failed-at': EARLIER }), 2)).toBe(EARLIER);
+  });
+
+  it('is left out where the broker’s own redeliveries hid it', () => {
+    expect(firstFailedAt({}, aMessage({ redelivered: true }), 3)).toBeUndefined();
+    expect(firstFailedAt({}, ownCopy({ 'x-settle-first-failed-at': 'x' }), 3)).toBeUndefined();
+  });
+});
+
+describe('bounded', () => {
+  const text = fc
+    .string({ unit: 'binary', maxLength: 40 })
+    .filter((value) => !value.includes('\uFFFD'));
+
+  it('is the longest beginning that fits', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 0, max: 60 }), (value, limit) => {
+        const result = bounded(value, limit);
+        expect(value.startsWith(result)).toBe(true);
+        expect(bytes(result)).toBeLessThanOrEqual(limit);
+        const [next = ''] = value.slice(result.length);
+        expect(next === '' || bytes(result + next) > limit).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('propertyOf and textOf', () => {
+  it.each(oddValues)('read %s without throwing', (_name, make) => {
+    const value = make();
+    expect(typeof textOf(value)).toBe('string');
+    for (const name of ['name', 'message', 'stack']) {
+      expect(['string', 'undefined']).toContain(typeof propertyOf(value, name));
+    }
+  });
+
+  it('read what is there', () => {
+    expect(propertyOf(new TypeError('why'), 'name')).toBe('TypeError');
+    expect(propertyOf('text', 'length')).toBeUndefined();
+    expect(propertyOf({ name: 5 }, 'name')).toBeUndefined();
+  });
+});

@@ -1,0 +1,78 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { texts } from '../../../lib/log/texts';
+import { oddValues } from '../fixtures';
+
+describe('messages', () => {
+  it('name the class and method, the option, what was expected and what was found', () => {
+    expect(texts.option('Billing.charge', 'prefetch', 'a whole number', 0)).toBe(
+      'Billing.charge: prefetch: expected a whole number; found 0',
+    );
+  });
+
+  it('tell for each refused option of golevelup’s what takes its place', () => {
+    const instead: readonly (readonly [string, string])[] = [
+      ['errorHandler', 'onError'],
+      ['errorBehavior', "onError: 'drop'"],
+      ['batchOptions', 'prefetch'],
+      ['assertQueueErrorHandler', 'registry'],
+      ['usePersistentReplyTo', '@RabbitRPC'],
+    ];
+    for (const [option, replacement] of instead) {
+      const text = texts.unknownOption('Billing.charge', option);
+      expect(text).toContain(`Billing.charge: ${option}: `);
+      expect(text).toContain(replacement);
+      expect(text).not.toContain('no such option');
+    }
+    expect(texts.unknownOption('Billing.charge', 'prefetsch')).toContain('no such option');
+  });
+
+  it.each(['constructor', 'toString', '__proto__'])(
+    'find no replacement for an option called %s',
+    (option) => {
+      expect(texts.unknownOption('Billing.charge', option)).toContain('no such option');
+    },
+  );
+
+  it.each(oddValues)('show %s without throwing', (_name, make) => {
+    const text = texts.option('Billing.charge', 'queue', 'a text', make());
+    expect(text).toMatch(/^Billing\.charge: queue: expected a text; found ./);
+  });
+
+  it('show what can not be inspected', () => {
+    const value = {
+      [inspect.custom]: (): never => {
+        throw new Error('not to be shown');
+      },
+    };
+    expect(texts.option('Billing.charge', 'queue', 'a text', value)).toContain('found a value');
+  });
+
+  it('keep a huge value to a part of a line', () => {
+    const huge = Object.fromEntries(
+      Array.from({ length: 500 }, (_, n) => [`key${n}`, 'v'.repeat(99)]),
+    );
+    for (const value of ['x'.repeat(100_000), huge, [huge], Buffer.alloc(100_000)]) {
+      const text = texts.option('Billing.charge', 'queue', 'a text', value);
+      expect(text.length).toBeLessThan(250);
+      expect(text).not.toContain('\n');
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ['a text of several lines', 'one\ntwo'],
+    ['an error with a stack', new Error('why')],
+    ['an error whose message has several lines', new Error('one\ntwo')],
+    ['an error in an object', { error: new Error('why') }],
+    ['a long list', Array.from({ length: 90 }, (_, index) => index)],
+    ['a method', { run(): void {} }.run],
+  ])('show %s on one line', (_name, value) => {
+    expect(texts.unexpectedResult(value)).not.toContain('\n');
+  });
+
+  it('show of an error what it says, not where it was made', () => {
+    const text = texts.unexpectedResult(new Error('why'));
+    expect(text).toContain('found Error: why');
+    expect(text).not.toContain('messages.spec');
+  });
+});

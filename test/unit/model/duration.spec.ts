@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { durationText, LONGEST_DELAY, milliseconds } from '../../../lib/model/duration';
+
+describe('milliseconds', () => {
+  it.each([
+    ['250ms', 250],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['2h', 7_200_000],
+    ['1d', 86_400_000],
+    ['0s', 0],
+    ['007s', 7_000],
+  ])('reads %s as %i', (text, ms) => {
+    expect(milliseconds(text)).toBe(ms);
+  });
+
+  it.each([
+    ['0.4ms', 1],
+    ['1.5ms', 2],
+    ['1.0005s', 1_001],
+    ['0.00001s', 1],
+    ['0.00000000000000000001ms', 1],
+  ])('rounds the fraction of %s up to %i', (text, ms) => {
+    expect(milliseconds(text)).toBe(ms);
+  });
+
+  it('does not take the rounding of the machine for a fraction', () => {
+    expect(milliseconds('1.1s')).toBe(1_100);
+    for (let tenths = 1; tenths <= 1_000; tenths++) {
+      expect(milliseconds(`${tenths / 10}s`)).toBe(tenths * 100);
+      expect(milliseconds(`${tenths / 100}m`)).toBe(tenths * 600);
+    }
+  });
+
+  it.each([
+    [0, 0],
+    [0.4, 1],
+    [1.5, 2],
+    [2 ** 31, 2_147_483_648],
+    [49 * 86_400_000, 4_233_600_000],
+  ])('takes the number %d as %i ms', (value, ms) => {
+    expect(milliseconds(value)).toBe(ms);
+  });
+
+  it('accepts 49 days and not a moment more', () => {
+    expect(LONGEST_DELAY).toBe(4_233_600_000);
+    expect(milliseconds('49d')).toBe(LONGEST_DELAY);
+    expect(milliseconds('1176h')).toBe(LONGEST_DELAY);
+    expect(milliseconds(LONGEST_DELAY + 0.5)).toBeUndefined();
+    expect(milliseconds('4233600001ms')).toBeUndefined();
+    expect(milliseconds('50d')).toBeUndefined();
+  });
+
+  it.each([
+    -1,
+    -0.1,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    2 ** 32,
+    1e15,
+    '500',
+    '',
+    's',
+    '-1s',
+    '+1s',
+    '.5s',
+    '1.s',
+    '1e3s',
+    '1 s',
+    ' 1s',
+    '1s\n',
+    '1S',
+    '1sec',
+    '1w',
+    '1h30m',
+    '1,5s',
+    '٣s',
+    'Infinityms',
+    `${'9'.repeat(400)}s`,
+    null,
+    undefined,
+    true,
+    5n,
+    [5],
+    { ms: 5 },
+    new Date(5),
+    new Number(5),
+    Symbol('5s'),
+  ])('refuses %o', (value) => {
+    expect(milliseconds(value)).toBeUndefined();
+  });
+
+  it('is undefined or a whole number within the limits for whatever it is given', () => {
+    const texts = fc.stringMatching(/^-?\d{0,12}(\.\d{0,6})?(ms|s|m|h|d|w|)$/);
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.double(), texts), (value) => {
+        const ms = milliseconds(value);
+        if (ms === undefined) return;
+        expect(Number.isInteger(ms)).toBe(true);
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThanOrEqual(LONGEST_DELAY);
+      }),
+    );
+  });
+});
+
+describe('durationText', () => {
+  it.each([
+    [0, '0ms'],
+    [1, '1ms'],
+    [999, '999ms'],
+    [1_000, '1s'],
+    [1_500, '1500ms'],
+    [90_000, '90s'],
+    [300_000, '5m'],
+    [3_600_000, '1h'],
+    [86_400_000, '1d'],
+    [LONGEST_DELAY, '49d'],
+  ])('writes %i as %s', (ms, text) => {
+    expect(durationText(ms)).toBe(text);
+  });
+
+  it('is read again as the same time', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: LONGEST_DELAY }), (ms) => {
+        expect(milliseconds(durationText(ms))).toBe(ms);
+      }),
+    );
+  });
+});

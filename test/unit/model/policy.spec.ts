@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ack,
+  drop,
+  failureMarkOf,
+  type Outcome,
+  retry,
+  retryAfter,
+  workOf,
+} from '../../../lib/model/outcome';
+import {
+  type FailurePolicy,
+  isErrorRule,
+  isFailurePolicy,
+  on,
+  outcomeOfPolicy,
+  policyName,
+} from '../../../lib/model/policy';
+import { oddValues } from '../fixtures';
+
+const error = new Error('the bank is closed');
+const again = false;
+const firstTime = true;
+
+describe('outcomeOfPolicy', () => {
+  it.each<[FailurePolicy, boolean, Outcome['kind'], string]>([
+    ['drop', firstTime, 'drop', 'drop'],
+    ['drop', again, 'drop', 'drop'],
+    ['skip', firstTime, 'ack', 'skip'],
+    ['retry', again, 'retry', 'retry'],
+    ['retryAfter', again, 'retryAfter', 'retryAfter'],
+    ['failFast', firstTime, 'retry', 'failFast'],
+    ['failFast', again, 'retry', 'failFast'],
+    ['failFastOnce', firstTime, 'retry', 'failFast'],
+    ['failFastOnce', again, 'drop', 'drop'],
+  ])('%s, for the first time: %s, is %s by the policy %s', (policy, first, kind, decided) => {
+    const outcome = outcomeOfPolicy(policy, 'panic', error, first);
+    expect(outcome.kind).toBe(kind);
+    expect(failureMarkOf(outcome)).toEqual({ policy: decided, cause: 'panic', error });
+  });
+
+  it.each<[Outcome, string]>([
+    [ack(), 'skip'],
+    [drop('no such account'), 'drop'],
+    [retry(), 'retry'],
+    [retryAfter('7s'), 'retryAfter'],
+  ])('an outcome as a policy decides as itself: %o', (policy, decided) => {
+    const outcome = outcomeOfPolicy(policy, 'error', error, again);
+    expect(outcome).toMatchObject({ kind: policy.kind, andAfter: policy.andAfter });
+    expect(outcome.reason).toBe(policy.reason);
+    expect(outcome.delay).toBe(policy.delay);
+    expect(failureMarkOf(outcome)).toEqual({ policy: decided, cause: 'error', error });
+  });
+
+  it('keeps the work of an outcome that is a policy, and leaves that outcome unmarked', () => {
+    const policy = drop().andAfter(() => 'told');
+    const outcome = outcomeOfPolicy(policy, 'error', error, again);
+    expect(workOf(outcome)).toHaveLength(1);
+    expect(failureMarkOf(policy)).toBeUndefined();
+  });
+
+  it('marks with whatever was thrown, undefined included', () => {
+    expect(failureMarkOf(outcomeOfPolicy('drop', 'error', undefined, again))).toEqual({
+      policy: 'drop',
+      cause: 'error',
+      error: undefined,
+    });
+  });
+});
+
+describe('isFailurePolicy', () => {
+  it.each(['failFast', 'failFastOnce', 'drop', 'skip', 'retry', 'retryAfter', ack(), drop('x')])(
+    'accepts %o',
+    (value) => {
+      expect(isFailurePolicy(value)).toBe(true);
+    },
+  );
+
+  it.each([
+    'ack',
+    'failfast',
+    'Drop',
+    'constructor',
+    '',
+    ['drop'],
+    drop,
+    { kind: 'drop' },
+    on(Error, 'drop'),
+  ])('refuses %o', (value) => {
+    expect(isFailurePolicy(value)).toBe(false);
+  });
+
+  it.each(oddValues)('answers for %s', (_name, make) => {
+    expect(isFailurePolicy(make())).toBe(false);
+  });
+});
+
+describe('policyName', () => {
+  it('is the policy, or of an outcome what decides as it does', () => {
+    expect(policyName('failFastOnce')).toBe('failFastOnce');
+    expect(policyName(ack())).toBe('skip');
+    expect(policyName(retryAfter(5))).toBe('retryAfter');
+  });
+});
+
+describe('on', () => {
+  it('makes a frozen rule of what it was given', () => {
+    class BankTimeout extends Error {}
+    const rule = on(BankTimeout, 'retryAfter');
+    expect(rule).toEqual({ match: BankTimeout, policy: 'retryAfter' });
+    expect(Object.isFrozen(rule)).toBe(true);
+    expect(isErrorRule(rule)).toBe(true);
+  });
+
+  it.each(['drop', drop(), Error, [Error, 'drop'], { match: Error }, { policy: 'drop' }])(
+    'is told from %o, which is no rule',
+    (value) => {
+      expect(isErrorRule(value)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,229 @@
+import { BadRequestException, ForbiddenException } from '@nestjs/common';
+import { describe, expect, it, vi } from 'vitest';
+import { HandlerTimeoutError, Panic } from '../../../lib/model/errors';
+import type { SubscribeOptions } from '../../../lib/model/options';
+import { ack, drop, failureMarkOf, type Outcome, retryAfter } from '../../../lib/model/outcome';
+import { on } from '../../../lib/model/policy';
+import type { IsPanic } from '../../../lib/pipeline/classification';
+import { catchAll, failureToOutcome } from '../../../lib/pipeline/failure-policy';
+import { HandlerFailure } from '../../../lib/pipeline/handler-failure';
+import { aDelivery, aLog, aMessage, oddValues, RecordingLogger } from '../fixtures';
+
+const before = { entered: false, name: 'RolesGuard' };
+const after = { entered: true, name: 'ResponseInterceptor' };
+
+function setUp(options: SubscribeOptions = {}, isPanic?: IsPanic) {
+  const logger = new RecordingLogger();
+  const delivery = aDelivery(options, aMessage({ properties: { messageId: 'm-1' } }));
+  delivery.payload = {};
+  const toOutcome = failureToOutcome(aLog(logger), isPanic);
+  return { logger, delivery, toOutcome };
+}
+
+function outcomeOf(failed: HandlerFailure, options?: SubscribeOptions, isPanic?: IsPanic): Outcome {
+  const { toOutcome, delivery } = setUp(options, isPanic);
+  return toOutcome(failed, delivery);
+}
+
+const policies = {
+  onError: [on(HandlerTimeoutError, 'retry'), 'skip'],
+  onPanic: 'failFast',
+  onInvalidPayload: drop('unreadable'),
+  retry: { attempts: 3 },
+} as const satisfies SubscribeOptions;
+
+describe('a failure', () => {
+  it.each<[string, HandlerFailure, string, string]>([
+    ['of the decoder', new HandlerFailure('decode', new Error('x')), 'invalid-payload', 'drop'],
+    [
+      'of a pipe that refuses',
+      new HandlerFailure('enhancer', new BadRequestException(), before),
+      'invalid-payload',
+      'drop',
+    ],
+    ['of the body', new HandlerFailure('body', new Error('x')), 'error', 'skip'],
+    ['of an interceptor', new HandlerFailure('interceptor', new TypeError('x')), 'error', 'skip'],
+    [
+      'of a guard',
+      new HandlerFailure('enhancer', new ForbiddenException(), before),
+      'error',
+      'skip',
+    ],
+    ['that is a bug', new HandlerFailure('body', new TypeError('x')), 'panic', 'failFast'],
+    [
+      'by time',
+      new HandlerFailure('timeout', new HandlerTimeoutError('too long', 5)),
+      'timeout',
+      'retry',
+    ],
+  ])('%s asks its own policy', (_name, failed, cause, policy) => {
+    const outcome = outcomeOf(failed, policies);
+    expect(failureMarkOf(outcome)).toEqual({ cause, policy, error: failed.error });
+  });
+
+  it('by time asks the rules of onError', () => {
+    const failed = new HandlerFailure('timeout', new HandlerTimeoutError('too long', 5));
+    expect(failureMarkOf(outcomeOf(failed, { onError: [on(Error, 'skip')] }))?.policy).toBe('skip');
+    expect(failureMarkOf(outcomeOf(failed, {}))?.policy).toBe('drop');
+  });
+
+  it('carries what an outcome as a policy holds', () => {
+    const onInvalidPayload = drop('unreadable');
+    expect(outcomeOf(new HandlerFailure('decode', 'x'), { onInvalidPayload })).toMatchObject({
+      kind: 'drop',
+      reason: 'unreadable',
+    });
+    expect(outcomeOf(new HandlerFailure('body', 'x'), { onError: retryAfter('7s') }).delay).toBe(
+      '7s',
+    );
+  });
+
+  it.each(oddValues)('with %s has an outcome, and asks its policy once', (_name, make) => {
+    const predicate = vi.fn(() => false);
+    const error = make();
+    const failed = new HandlerFailure('body', error);
+    const outcome = outcomeOf(failed, { onError: [on(predicate, 'retry'), 'skip'] });
+    expect(outcome.kind).toBe('ack');
+    expect(Object.is(failureMarkOf(outcome)?.error, error)).toBe(true);
+    expect(predicate).toHaveBeenCalled();
+  });
+});
+
+describe("'failFastOnce'", () => {
+  it.each<[number, boolean, string]>([
+    [1, false, 'failFast'],
+    [1, true, 'drop'],
+    [2, false, 'drop'],
+    [2, true, 'drop'],
+  ])('at attempt %i, redelivered: %s, is %s', (attempt, redelivered, policy) => {
+    const { toOutcome } = setUp();
+    const options = { onPanic: 'failFastOnce' } as const;
+    const delivery = aDelivery(options, aMessage({ redelivered }), attempt);
+    delivery.payload = {};
+    const outcome = toOutcome(new HandlerFailure('body', new TypeError('x')), delivery);
+    expect(failureMarkOf(outcome)).toMatchObject({ policy, cause: 'panic' });
+  });
+});
+
+describe('isPanic of the module', () => {
+  it('decides', () => {
+    const outcome = outcomeOf(new HandlerFailure('body', new Error('x')), policies, () => true);
+    expect(failureMarkOf(outcome)?.cause).toBe('panic');
+  });
+
+  it.each(oddValues)('that throws %s is logged, and the table decides', (_name, make) => {
+    const { toOutcome, delivery, logger } = setUp(policies, () => {
+      throw make();
+    });
+    expect(
+      failureMarkOf(toOutcome(new HandlerFailure('body', new TypeError('x')), delivery))?.cause,
+    ).toBe('panic');
+    expect(
+      failureMarkOf(toOutcome(new HandlerFailure('body', new Error('x')), delivery))?.cause,
+    ).toBe('error');
+    expect(logger.texts('error')).toEqual(Array(2).fill(expect.stringContaining('isPanic')));
+  });
+});
+
+describe('a rule that throws', () => {
+  it('is logged with its stack, and counts as no match', () => {
+    const thrown = new Error('broken rule');
+    const rule = on(() => {
+      throw thrown;
+    }, 'failFast');
+    const { toOutcome, delivery, logger } = setUp({ onError: [rule, 'skip'] });
+    expect(toOutcome(new HandlerFailure('body', new Error('x')), delivery).kind).toBe('ack');
+    expect(logger.lines).toMatchObject([
+      {
+        level: 'error',
+        text: expect.stringMatching(/^Billing\.charge: .*rule/),
+        rest: [thrown.stack, 'Settle'],
+      },
+    ]);
+  });
+});
+
+describe('a failure of an enhancer', () => {
+  it('is logged with the enhancer’s name and the message’s id', () => {
+    const { toOutcome, delivery, logger } = setUp();
+    toOutcome(new HandlerFailure('enhancer', new ForbiddenException(), before), delivery);
+    toOutcome(new HandlerFailure('enhancer', new Error('x'), after), delivery);
+    expect(logger.texts('warn')).toEqual([
+      expect.stringMatching(/"m-1".*RolesGuard.*before the handler/),
+      expect.stringMatching(/"m-1".*ResponseInterceptor.*after the handler/),
+    ]);
+  });
+
+  it('that is a panic has its own line later, and none here', () => {
+    const { toOutcome, delivery, logger } = setUp();
+    toOutcome(new HandlerFailure('enhancer', new Panic('two ledgers'), before), delivery);
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('does not hide a bug of the body in whose place it came', () => {
+    const bug = new TypeError('bug');
+    const disguised = new HandlerFailure('enhancer', new Error('wrapped'), {
+      ...after,
+      body: { error: bug },
+    });
+    expect(failureMarkOf(outcomeOf(disguised, policies))).toEqual({
+      cause: 'panic',
+      policy: 'failFast',
+      error: bug,
+    });
+  });
+
+  it('stands in the place of what the body threw, where that was no bug', () => {
+    const wrapped = new Error('wrapped');
+    const body = { error: new Error('original') };
+    const failure = failureMarkOf(
+      outcomeOf(new HandlerFailure('enhancer', wrapped, { ...after, body }), policies),
+    );
+    expect(failure).toMatchObject({ cause: 'error', error: wrapped });
+  });
+});
+
+describe('contained', () => {
+  const { toOutcome, delivery, logger } = setUp({ onError: 'retryAfter' });
+  const run = (chain: () => unknown): Promise<Outcome> =>
+    catchAll(chain as () => Promise<Outcome>, toOutcome)(delivery);
+
+  it('lets an outcome through, also one of another copy of the package', async () => {
+    const said = ack();
+    expect(await run(async () => said)).toBe(said);
+    const foreign = {
+      kind: 'ack',
+      [Symbol.for('nestjs-settle.outcome')]: true,
+      andAfter: () => {},
+    };
+    expect(await run(async () => foreign)).toBe(foreign);
+  });
+
+  it('turns what an interceptor throws into an outcome by onError', async () => {
+    const error = new TypeError('a bug of the interceptor');
+    expect(failureMarkOf(await run(() => Promise.reject(error)))).toEqual({
+      cause: 'error',
+      policy: 'retryAfter',
+      error,
+    });
+  });
+
+  it.each(oddValues)(
+    'takes %s that an interceptor resolves with for an error',
+    async (_name, make) => {
+      // A proxy can't even be resolved with; that is an error of its own.
+      const failure = failureMarkOf(await run(async () => make()));
+      expect(failure).toMatchObject({
+        cause: 'error',
+        policy: 'retryAfter',
+        error: expect.any(Error),
+      });
+    },
+  );
+
+  it('says what an interceptor resolved with in the place of an outcome', async () => {
+    const failure = failureMarkOf(await run(async () => 'done'));
+    expect(String(failure?.error)).toMatch(/interceptor.*found 'done'/);
+    expect(logger.lines).toEqual([]);
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { SubscribeOptions } from '../../../lib/model/options';
+import { ack, type Outcome } from '../../../lib/model/outcome';
+import {
+  decoratedClasses,
+  Subscribe,
+  subscribeOptionsOf,
+} from '../../../lib/subscribe/subscribe.decorator';
+
+const q: SubscribeOptions = { queue: 'q' };
+const r: SubscribeOptions = { queue: 'r' };
+
+/** Decorates by hand, so that a test can do what the compiler refuses. */
+function decorate(target: object, key: string | symbol, descriptor?: PropertyDescriptor): void {
+  const decorator: unknown = Subscribe(q);
+  (decorator as (...args: readonly unknown[]) => void)(target, key, descriptor);
+}
+
+function decorateOwn(target: object, key: string | symbol): void {
+  decorate(target, key, Object.getOwnPropertyDescriptor(target, key));
+}
+
+describe('Subscribe', () => {
+  it('keeps the options of a method, and of nothing else', () => {
+    class Billing {
+      @Subscribe(q)
+      charge(): Outcome {
+        return ack();
+      }
+      refund(): void {}
+    }
+    expect(subscribeOptionsOf(Billing.prototype, 'charge')).toEqual([q]);
+    expect(subscribeOptionsOf(Billing.prototype, 'refund')).toBeUndefined();
+    expect(decoratedClasses().get(Billing)).toEqual(new Map([['charge', [q]]]));
+  });
+
+  it('lists several on one method in the order of the source', () => {
+    class Billing {
+      @Subscribe(q)
+      @Subscribe(r)
+      @Subscribe({ queue: 's' })
+      charge(): void {}
+      @Subscribe(r)
+      refund(): void {}
+    }
+    const expected = [q, r, { queue: 's' }];
+    expect(subscribeOptionsOf(Billing.prototype, 'charge')).toEqual(expected);
+    expect(decoratedClasses().get(Billing)?.get('charge')).toEqual(expected);
+    expect(decoratedClasses().get(Billing)?.get('refund')).toEqual([r]);
+  });
+
+  it('leaves the method as it is', () => {
+    const charge = (): void => {};
+    const descriptor = { value: charge, configurable: true };
+    const target = class Billing {}.prototype;
+    decorate(target, 'charge', descriptor);
+    expect(descriptor).toEqual({ value: charge, configurable: true });
+  });
+});
+
+describe('inheritance', () => {
+  class Base {
+    @Subscribe(q)
+    handle(): void {}
+  }
+  class Inheriting extends Base {}
+  class Overriding extends Base {
+    override handle(): void {}
+  }
+  class Redecorated extends Base {
+    @Subscribe(r)
+    override handle(): void {}
+  }
+  class Below extends Redecorated {}
+
+  it.each<[string, abstract new () => Base, SubscribeOptions[]]>([
+    ['a subclass has the subscription of its base', Inheriting, [q]],
+    ['an overriding method without a decorator inherits it', Overriding, [q]],
+    ['an overriding method with its own has that alone', Redecorated, [r]],
+    ['and so has what extends that', Below, [r]],
+    ['the base is left as it was', Base, [q]],
+  ])('%s', (_name, { prototype }, expected) => {
+    expect(subscribeOptionsOf(prototype, 'handle')).toEqual(expected);
+  });
+
+  it('lists a class only for what it decorates itself', () => {
+    expect(decoratedClasses().get(Base)?.get('handle')).toEqual([q]);
+    expect(decoratedClasses().get(Redecorated)?.get('handle')).toEqual([r]);
+    expect(decoratedClasses().has(Inheriting)).toBe(false);
+    expect(decoratedClasses().has(Overriding)).toBe(false);
+  });
+});
+
+describe('a decorator that replaces the method', () => {
+  const calls: string[] = [];
+  function Traced(_target: object, key: string, descriptor: PropertyDescriptor): void {
+    const traced: () => unknown = descriptor.value;
+    descriptor.value = function (this: unknown): unknown {
+      calls.push(key);
+      return traced.call(this);
+    };
+  }
+  class Billing {
+    @Traced
+    @Subscribe(q)
+    above(): Outcome {
+      return ack();
+    }
+    @Subscribe(q)
+    @Traced
+    below(): Outcome {
+      return ack();
+    }
+  }
+
+  it.each(['above', 'below'] as const)('%s @Subscribe loses nothing, and runs', (method) => {
+    expect(subscribeOptionsOf(Billing.prototype, method)).toEqual([q]);
+    expect(new Billing()[method]()).toEqual(ack());
+    expect(calls).toContain(method);
+  });
+
+  it('of the whole class loses nothing either', () => {
+    class Refunds {
+      @Subscribe(q)
+      refund(): void {}
+    }
+    const descriptor = Object.getOwnPropertyDescriptor(Refunds.prototype, 'refund') ?? {};
+    Traced(Refunds.prototype, 'refund', descriptor);
+    Object.defineProperty(Refunds.prototype, 'refund', descriptor);
+    expect(subscribeOptionsOf(Refunds.prototype, 'refund')).toEqual([q]);
+  });
+});
+
+describe('what is refused when it is defined', () => {
+  const secret = Symbol('secret');
+  class Billing {
+    static charge(): void {}
+    [secret](): void {}
+    *generate(): Generator {}
+    async *generateLater(): AsyncGenerator {}
+    get balance(): never {
+      throw new Error('a getter ran');
+    }
+    set limit(_value: number) {
+      throw new Error('a setter ran');
+    }
+  }
+
+  it.each<[what: string, target: object, key: string | symbol]>([
+    ['a static method', Billing, 'charge'],
+    ['a symbol', Billing.prototype, secret],
+    ['a generator', Billing.prototype, 'generate'],
+    ['a generator', Billing.prototype, 'generateLater'],
+    ['an accessor', Billing.prototype, 'balance'],
+    ['an accessor', Billing.prototype, 'limit'],
+    ['a property', Billing.prototype, 'arrow'],
+    ['a property', Billing.prototype, 'constant'],
+  ])('%s: it names class and member', (what, target, key) => {
+    Object.defineProperty(target, 'constant', { value: 5, configurable: true });
+    expect(() => decorateOwn(target, key)).toThrow(TypeError);
+    expect(() => decorateOwn(target, key)).toThrow(`Billing.${String(key)}: `);
+    expect(() => decorateOwn(target, key)).toThrow(`found ${what}`);
+  });
+
+  it('leaves no trace', () => {
+    expect(decoratedClasses().has(Billing)).toBe(false);
+    expect(Reflect.getMetadataKeys(Billing.prototype, 'generate')).toEqual([]);
+  });
+
+  it('an arrow property, as the compiler decorates one', () => {
+    expect(() => {
+      class Refunds {
+        // @ts-expect-error A property is no method.
+        @Subscribe(q)
+        refund = (): void => {};
+      }
+      return Refunds;
+    }).toThrow('Refunds.refund: ');
+  });
+});
+
+describe('another copy of the package', () => {
+  it('sees the decorators of this one', async () => {
+    class Billing {
+      @Subscribe(q)
+      charge(): void {}
+    }
+    vi.resetModules();
+    const copy = await import('../../../lib/subscribe/subscribe.decorator');
+    expect(copy.Subscribe).not.toBe(Subscribe);
+    expect(copy.subscribeOptionsOf(Billing.prototype, 'charge')).toEqual([q]);
+  });
+});
