@@ -21,7 +21,7 @@ export {
   SettleStartupError,
   ShutdownError,
 } from './model/errors';
-export type { Cause, PolicyName } from './model/failure-mark';
+export type { Cause } from './model/failure-mark';
 export type {
   DeliveryInterceptor,
   DeliveryInterceptorOption,
@@ -54,6 +54,7 @@ export {
   type ErrorRule,
   type FailurePolicy,
   on,
+  type PolicyName,
 } from './model/policy';
 export type { FailFastEvent, IsPanic, SettleModuleOptions } from './model/settle-options';
 export type { RepublishedMessage, Settlement, SettlementStatus } from './model/settlement';

@@ -5,8 +5,8 @@ export const optionTexts = {
   durationExpected: "a number of ms or a text such as '30s', at most 49 days",
   durationInvalid: (value: unknown): string =>
     `Duration: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}`,
-  policyExpected:
-    "'failFast', 'failFastOnce', 'drop', 'skip', 'retry', 'retryAfter', or an outcome such as drop('reason')",
+  policyExpected: (names: readonly string[]): string =>
+    `${names.map((name) => `'${name}'`).join(', ')}, or an outcome such as drop('reason')`,
   matchExpected:
     'on() with a class, a list of classes or a predicate; an undefined class can come from a circular import',
   backoffExpected:

@@ -1,14 +1,41 @@
+import { texts } from '../log/texts';
 import type { Delivery } from './delivery';
-import type { Cause, PolicyName } from './failure-mark';
+import type { Cause } from './failure-mark';
 import { ack, drop, isOutcome, markFailure, type Outcome, retry, retryAfter } from './outcome';
 
+/** One named policy. */
+interface PolicyRow {
+  /** The outcome it stands for. */
+  outcome(): Outcome;
+  /** The policy that takes its place on any but the first delivery of a message. */
+  readonly afterFirst?: 'drop';
+}
+
+// The one list of policies: types, checks and texts come from it. A message that is left
+// unacknowledged is redelivered once its channel closes, hence the outcome of the fail-fast policies.
+const POLICIES = {
+  failFast: { outcome: retry },
+  failFastOnce: { outcome: retry, afterFirst: 'drop' },
+  drop: { outcome: drop },
+  skip: { outcome: ack },
+  retry: { outcome: retry },
+  retryAfter: { outcome: retryAfter },
+} as const satisfies Readonly<Record<string, PolicyRow>>;
+
+/** The policies that have a name. */
+export type PolicyName = keyof typeof POLICIES;
+
 /**
- * What the runtime says in the handler's place:
- * - `'failFast'` stops the service and leaves the delivery unsettled;
- * - `'failFastOnce'` does so at attempt 1 of a delivery that is not flagged redelivered, and drops it
- *   otherwise, so that one poison message can't stop the fleet again and again;
- * - `'drop'`, `'retry'`, `'retryAfter'` decide as the outcome of that name does, `'skip'` as `ack()`;
- * - an outcome decides as itself.
+ * What happens to a message when its handler fails:
+ * - `'failFast'` shuts the application down and leaves the message unacknowledged, so that it is
+ *   redelivered;
+ * - `'failFastOnce'` does so at attempt 1 of a message that is not flagged as redelivered, and drops it
+ *   otherwise, so that one poison message can't stop every instance again and again;
+ * - `'drop'` rejects the message, or dead-letters it if `deadLetter` is set;
+ * - `'skip'` acknowledges it;
+ * - `'retry'` retries it at once, `'retryAfter'` after the subscription's backoff, both up to
+ *   `retry.attempts`;
+ * - an outcome decides as if the handler had returned it.
  * @publicApi
  */
 export type FailurePolicy = PolicyName | Outcome;
@@ -17,7 +44,7 @@ export type FailurePolicy = PolicyName | Outcome;
 export type ErrorClass = abstract new (...args: never[]) => object;
 
 /**
- * One line of `onError`: made by `on()`.
+ * One rule of `onError`, made by `on()`.
  * @publicApi
  */
 export interface ErrorRule {
@@ -25,15 +52,16 @@ export interface ErrorRule {
   readonly policy: FailurePolicy;
 }
 
-/** What a rule looks for: instances of a class or of one of several, or what a predicate accepts. */
+/** The errors that a rule matches: instances of a class or of several, or what a predicate accepts. */
 export type ErrorMatch =
   | ErrorClass
   | readonly ErrorClass[]
   | ((error: unknown, delivery: Delivery) => boolean);
 
 /**
- * One rule of `onError`: errors that match, or whose chain of causes holds one that does, are decided
- * by `policy`. A predicate that throws is logged and counts as no match.
+ * A rule of `onError`: `policy` applies to errors that match, or whose chain of causes holds one that
+ * does. A predicate that throws is logged and counts as no match.
+ * @example onError: [on(BankTimeout, 'retryAfter'), on([NotFound, Gone], 'skip'), 'drop']
  * @publicApi
  */
 export function on(match: ErrorMatch, policy: FailurePolicy): ErrorRule {
@@ -45,59 +73,47 @@ export function isErrorRule(value: unknown): value is ErrorRule {
   return typeof value === 'object' && value !== null && 'match' in value && 'policy' in value;
 }
 
-/** `onError`, in order: the first rule that matches speaks, else the policy at the end. */
+/**
+ * `onError`, normalised: the first rule that matches applies, else `otherwise`.
+ * @publicApi
+ */
 export interface ErrorPolicy {
   readonly rules: readonly ErrorRule[];
   readonly otherwise: FailurePolicy;
 }
+
+/** What a policy is expected to be. */
+export const POLICY_EXPECTED: string = texts.policyExpected(Object.keys(POLICIES));
 
 /** A policy as log lines show it. */
 export function policyText(policy: FailurePolicy): string {
   return typeof policy === 'string' ? policy : `${policy.kind}()`;
 }
 
-const NAMES: ReadonlySet<unknown> = new Set<PolicyName>([
-  'failFast',
-  'failFastOnce',
-  'drop',
-  'skip',
-  'retry',
-  'retryAfter',
-]);
-
 /** Whether a value is a failure policy. */
 export function isFailurePolicy(value: unknown): value is FailurePolicy {
-  return NAMES.has(value) || isOutcome(value);
+  return (typeof value === 'string' && Object.hasOwn(POLICIES, value)) || isOutcome(value);
 }
 
-/** The name under which a policy decides. */
+/** The name of a policy; that of an outcome is the policy which decides alike. */
 export function policyName(policy: FailurePolicy): PolicyName {
   if (typeof policy === 'string') return policy;
   return policy.kind === 'ack' ? 'skip' : policy.kind;
 }
 
-// A fail-fast delivery goes back to the queue when its channel closes, hence the kind.
-const OUTCOMES: Readonly<Record<PolicyName, () => Outcome>> = {
-  failFast: retry,
-  failFastOnce: retry,
-  drop,
-  skip: ack,
-  retry,
-  retryAfter,
-};
-
 /**
- * The outcome of a policy that was asked about an error. `firstTime` is whether this is attempt 1 of
- * a delivery that is not flagged redelivered; only `'failFastOnce'` looks at it.
+ * The outcome of a policy that is applied to an error.
+ * @param isFirst whether this is attempt 1 of a message that is not flagged as redelivered.
  */
 export function outcomeOfPolicy(
   policy: FailurePolicy,
   cause: Cause,
   error: unknown,
-  firstTime: boolean,
+  isFirst: boolean,
 ): Outcome {
   const name = policyName(policy);
-  const decided = name !== 'failFastOnce' ? name : firstTime ? 'failFast' : 'drop';
-  const outcome = typeof policy === 'string' ? OUTCOMES[decided]() : policy;
-  return markFailure(outcome, { policy: decided, cause, error });
+  const row: PolicyRow = POLICIES[name];
+  const applied = isFirst ? name : (row.afterFirst ?? name);
+  const outcome = typeof policy === 'string' ? POLICIES[applied].outcome() : policy;
+  return markFailure(outcome, { policy: applied, cause, error });
 }

@@ -1,7 +1,13 @@
 import { texts } from '../log/texts';
 import { backoffDeclarationOf } from '../model/backoff';
 import type { SubscribeOptions } from '../model/options';
-import { type FailurePolicy, isErrorRule, isFailurePolicy, policyName } from '../model/policy';
+import {
+  type FailurePolicy,
+  isErrorRule,
+  isFailurePolicy,
+  POLICY_EXPECTED,
+  policyName,
+} from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof SubscribeOptions>([
@@ -50,7 +56,7 @@ export function optionFaults(
   lines.forEach((line, index) => {
     const isLast = index === lines.length - 1;
     if (isErrorRule(line) || (isLast && isFailurePolicy(line))) return;
-    const expected = isLast ? `on(...) or ${texts.policyExpected}` : 'on(...) before the last';
+    const expected = isLast ? `on(...) or ${POLICY_EXPECTED}` : 'on(...) before the last';
     found.push(texts.option(handler, 'onError', expected, line));
   });
   return found;
@@ -98,7 +104,7 @@ export function valueFaults(
     ...subscription.onError.rules.map((rule): [string, FailurePolicy] => ['onError', rule.policy]),
   ];
   for (const [option, policy] of policies) {
-    expect(isFailurePolicy(policy), option, texts.policyExpected, policy);
+    expect(isFailurePolicy(policy), option, POLICY_EXPECTED, policy);
   }
   return found;
 }
