@@ -3,7 +3,7 @@ import type { Backoff } from './backoff';
 import type { Duration } from './duration';
 import type { ErrorRule, FailurePolicy } from './policy';
 
-/** The options that mean what they mean in `@RabbitSubscribe`. */
+/** The options that mean the same as in golevelup's `@RabbitSubscribe`. */
 export type SharedOptions = Pick<
   MessageHandlerOptions,
   | 'name'
@@ -18,101 +18,193 @@ export type SharedOptions = Pick<
   | 'allowNonJsonMessages'
 >;
 
-/** Classic queues do not count redeliveries, quorum queues do. */
+/** Quorum queues count redeliveries, classic queues do not. */
 export type QueueType = 'classic' | 'quorum';
 
-/** Who counts and delays, or who moves: the runtime, by copies, or the broker, by its own means. */
+/** Whether this library does it, by republishing, or RabbitMQ, natively. */
 export type PerformedBy = 'client' | 'broker';
 
-/** A retry declaration. */
+/**
+ * How often and when a message is retried.
+ * @example { attempts: 5, backoff: exponential('1s', { max: '5m' }) }
+ */
 export interface RetryOptions {
-  /** How often a message may be handed to the subscription in all, 1 to 10 000; 1 means no retry. */
+  /** How often a message is attempted in all, 1 to 10 000; 1 means no retry. */
   readonly attempts: number;
-  /** The delay of a `retryAfter()` without one; default: exponential from 1 s to 5 min. */
+  /**
+   * The delay of `retryAfter()` without one of its own, and of the policy `'retryAfter'`.
+   * @default exponential('1s', { max: '5m' })
+   */
   readonly backoff?: Backoff;
   /**
-   * Who delays the subscription's own backoff; default `'client'`. `'broker'` needs a quorum queue, a
-   * linear backoff and a server of 4.3 or later.
+   * Who delays retries that take the backoff. `'broker'` needs a quorum queue, `linear()` without jitter
+   * and RabbitMQ 4.3 or later.
+   * @default 'client'
    */
   readonly by?: PerformedBy;
   /**
-   * How often a message may be handed out in a row without a copy, what costs no attempt included:
-   * released deliveries, and acknowledgements that took too long. Above it a message is taken for
-   * poison, as at the cap. From `attempts` on; default 1 000, or 10 times the attempts where that is
-   * more. Quorum queues from RabbitMQ 4.3 on tell it (`x-acquired-count`); elsewhere it has no effect.
+   * How often RabbitMQ may deliver a message without it being republished, deliveries that cost no
+   * attempt included: those that were requeued unprocessed, or not acknowledged in time. Beyond it the
+   * message is treated as a poison message, as at the cap. At least `attempts`. Only quorum queues of
+   * RabbitMQ 4.3 and later report the count (`x-acquired-count`); elsewhere it has no effect.
+   * @default 1000, or 10 times `attempts` if that is more
    */
   readonly maxDeliveries?: number;
 }
 
-/** Where a message goes that is dropped or has used up its attempts. */
+/**
+ * Where a message goes that is dropped or has used up its attempts.
+ * @example { queue: 'billing.dead', stack: true }
+ */
 export interface DeadLetterOptions {
-  /** The dead-letter queue. */
+  /** The name of the dead-letter queue. */
   readonly queue: string;
   /**
-   * Who moves the message; default `'client'`: a confirmed copy with diagnostics. `'broker'` declares
-   * the queue's own dead-letter route, and on a quorum queue the delivery limit.
+   * Who moves the message. `'client'` publishes it with the reason and the error in its headers;
+   * `'broker'` declares the dead-letter exchange of the queue, and on a quorum queue its delivery limit.
+   * @default 'client'
    */
   readonly by?: PerformedBy;
-  /** Whether the dead letter carries the error's stack, at most 4 096 bytes; default false. */
+  /**
+   * Whether the dead letter carries the error's stack, at most 4 096 bytes.
+   * @default false
+   */
   readonly stack?: boolean;
-  /** Options of the dead-letter queue, where it has to be declared; default durable. */
+  /**
+   * Options of the dead-letter queue, if it has to be declared.
+   * @default { durable: true }
+   */
   readonly queueOptions?: QueueOptions;
 }
 
-/** What the module declares on the broker; what it does not declare is checked where it can be. */
+/** What is declared on the broker at startup; what is not declared is checked. */
 export interface DeclareOptions {
+  /**
+   * The queue and its bindings.
+   * @default true
+   */
   readonly queue?: boolean;
+  /**
+   * The queues in which delayed retries wait.
+   * @default true
+   */
   readonly waiting?: boolean;
+  /**
+   * The dead-letter queue.
+   * @default true
+   */
   readonly deadLetter?: boolean;
 }
 
-/**
- * The options of one subscription. Those that `@RabbitSubscribe` has mean the same here.
- * @publicApi
- */
-export interface SubscribeOptions extends SharedOptions {
-  /** Default `'classic'`, or what `queueOptions.arguments['x-queue-type']` says. */
+/** What happens when a handler fails: a policy, or rules in order with an optional policy at the end. */
+export type OnError =
+  | FailurePolicy
+  | readonly [ErrorRule, ...ErrorRule[]]
+  | readonly [...ErrorRule[], FailurePolicy];
+
+/** The options that every subscription has. */
+export interface CommonSubscribeOptions extends SharedOptions {
+  /**
+   * The type of the queue.
+   * @default 'classic', or queueOptions.arguments['x-queue-type']
+   */
   readonly queueType?: QueueType;
   /**
-   * Handlers at once, 1 to 65 535. Default: the prefetch count of `queueOptions.channel`, else that of
-   * the connection, else 10.
+   * How many messages are handled at once, 1 to 65 535.
+   * @default the prefetch count of `queueOptions.channel`, else of the connection, else 10
    */
   readonly prefetch?: number;
-  /** Without it nothing is counted, and a `retry()` goes back to the queue without end. */
-  readonly retry?: RetryOptions;
-  /** The name of a queue, or more about it. Without it a dropped message is rejected. */
-  readonly deadLetter?: string | DeadLetterOptions;
-  /** How long decoding and the handler may take together; default: no limit. */
+  /**
+   * How long decoding and the handler may take together.
+   * @default no limit
+   * @example '30s'
+   */
   readonly timeout?: Duration;
-  /** Default `'drop'`. Rules in order, the first match speaks; a bare policy at the end is the default. */
-  readonly onError?: FailurePolicy | readonly (ErrorRule | FailurePolicy)[];
-  /** Default `'failFast'`. */
+  /**
+   * What happens when the handler throws or exceeds its timeout. The first rule that matches applies; a
+   * policy at the end applies to all other errors.
+   * @default 'drop'
+   * @example [on(BankTimeout, 'retryAfter'), 'drop']
+   */
+  readonly onError?: OnError;
+  /**
+   * What happens when the handler has a bug, such as a TypeError.
+   * @default 'failFast'
+   */
   readonly onPanic?: FailurePolicy;
-  /** Default `'drop'`. */
+  /**
+   * What happens to a message that cannot be decoded or that a pipe refuses with status 400 or 422.
+   * @default 'drop'
+   */
   readonly onInvalidPayload?: FailurePolicy;
-  /** Default false. With it nothing is ever settled: the broker forgets a message as it sends it. */
-  readonly noAck?: boolean;
-  /** Default true. */
+  /**
+   * What is declared on the broker at startup.
+   * @default true
+   */
   readonly declare?: boolean | DeclareOptions;
 }
 
+/** The options of a subscription whose messages are acknowledged. */
+export interface AcknowledgedOptions {
+  readonly noAck?: false;
+  /** Without it a message that is retried can be redelivered for ever. */
+  readonly retry?: RetryOptions;
+  /**
+   * The dead-letter queue: its name, or more about it. Without it a dropped message is rejected.
+   * @example 'billing.dead'
+   */
+  readonly deadLetter?: string | DeadLetterOptions;
+}
+
+/** The options of a subscription whose messages RabbitMQ removes as it delivers them. */
+export interface NoAckOptions {
+  /**
+   * Whether RabbitMQ removes a message as it delivers it; it is then lost if its handler fails.
+   * @default false
+   */
+  readonly noAck: true;
+  readonly retry?: never;
+  readonly deadLetter?: never;
+}
+
 /**
- * What holds for every subscription that does not say otherwise. `deadLetter` may be a function of
- * the queue's name; it is not asked for `noAck` subscriptions and queues named by the server.
+ * The options of one subscription.
+ * @example
+ * {
+ *   exchange: 'orders',
+ *   routingKey: 'order.paid',
+ *   queue: 'billing',
+ *   queueType: 'quorum',
+ *   retry: { attempts: 5, backoff: exponential('1s', { max: '5m' }) },
+ *   deadLetter: 'billing.dead',
+ *   onError: [on(BankTimeout, 'retryAfter'), 'drop'],
+ * }
  * @publicApi
  */
-export type SubscribeDefaults = Pick<
-  SubscribeOptions,
-  | 'queueType'
-  | 'prefetch'
-  | 'retry'
-  | 'timeout'
-  | 'onError'
-  | 'onPanic'
-  | 'onInvalidPayload'
-  | 'declare'
-  | 'deserializer'
-  | 'allowNonJsonMessages'
-> & {
+export type SubscribeOptions = CommonSubscribeOptions & (AcknowledgedOptions | NoAckOptions);
+
+/**
+ * Options of every subscription that does not set them itself.
+ * @publicApi
+ */
+export interface SubscribeDefaults
+  extends Pick<
+    CommonSubscribeOptions,
+    | 'queueType'
+    | 'prefetch'
+    | 'timeout'
+    | 'onError'
+    | 'onPanic'
+    | 'onInvalidPayload'
+    | 'declare'
+    | 'deserializer'
+    | 'allowNonJsonMessages'
+  > {
+  /** Not for `noAck` subscriptions. */
+  readonly retry?: RetryOptions;
+  /**
+   * The dead-letter queue of a queue. Not called for `noAck` subscriptions and server-named queues.
+   * @example (queue) => `${queue}.dead`
+   */
   readonly deadLetter?: ((queue: string) => string | DeadLetterOptions | undefined) | undefined;
-};
+}

@@ -3,6 +3,7 @@ import type { ModuleRef } from '@nestjs/core';
 import type { SubscribeDefaults, SubscribeOptions } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { joinOptions } from '../subscribe/bindings';
+import { mergeOptions } from '../subscribe/merge-options';
 import { normalize } from '../subscribe/normalize';
 import type { ResolvedSettleOptions } from '../subscribe/resolve-settle-options';
 import { decoratedClasses } from '../subscribe/subscribe.decorator';
@@ -16,24 +17,24 @@ import { RESOLVED_OPTIONS } from './tokens';
 
 /**
  * The providers of all subscriptions whose classes this process has loaded: the metadata under its token,
- * and under another one what it is with what a test has laid over it. Called when the container scans the
- * module.
+ * and the metadata with a test's override under another one. Called when the container scans the module.
  */
 export function subscriptionProviders(): readonly Provider[] {
   const providers: Provider[] = [];
   for (const [type, methods] of decoratedClasses()) {
     for (const [method, list] of methods) {
-      const { groups } = joinOptions(`${type.name}.${method}`, list);
+      const handler = `${type.name}.${method}`;
+      const { groups } = joinOptions(handler, list);
       for (const options of groups) {
         const tokens = tokensOf(type, method, options, groups.length);
-        providers.push(...providersOf(tokens, `${type.name}.${method}`, options));
+        providers.push(...providersOf(tokens, handler, options));
       }
     }
   }
   return providers;
 }
 
-// A method that carries one subscription is found without its name, too.
+// A method with a single subscription is found without its name, too.
 function tokensOf(
   type: HandlerClass,
   method: string,
@@ -45,7 +46,7 @@ function tokensOf(
   return name ? [...tokens, getSubscriptionToken(type, method as never, name)] : tokens;
 }
 
-// Whichever of its tokens a test lays something over, who injects it by another one gets the same.
+// An override of any of a subscription's tokens applies to all of them.
 function providersOf(
   tokens: readonly string[],
   handler: string,
@@ -74,8 +75,8 @@ function providersOf(
 }
 
 /**
- * The subscription of a handler, with what a test has laid over its token or a base class's.
- * @param named what the connection holds under the handler's name.
+ * The subscription of a handler, with a test's override of its token or of a base class's.
+ * @param named the options that the connection has under the handler's name.
  */
 export function effectiveSubscription(
   modules: ModuleRef,
@@ -84,7 +85,7 @@ export function effectiveSubscription(
   defaults: SubscribeDefaults,
   named?: SubscribeOptions,
 ): SubscriptionMetadata {
-  const all = { ...options, ...named };
+  const all = mergeOptions(options, named);
   const own = normalize(label, all, defaults);
   for (let host: unknown = type; typeof host === 'function'; host = Object.getPrototypeOf(host)) {
     const hostType = host as HandlerClass;
@@ -92,8 +93,8 @@ export function effectiveSubscription(
     if (list === undefined) continue;
     const { groups } = joinOptions(label, list);
     const tokens = tokensOf(hostType, method, options, groups.length);
-    const laid = tokens.map((token) => lookUp(modules, token)).find(isOverride);
-    if (laid !== undefined) return overridden(laid, label, all, defaults);
+    const override = tokens.map((token) => lookUp(modules, token)).find(isOverride);
+    if (override !== undefined) return overridden(override, label, all, defaults);
     const [token] = tokens;
     const found = token && lookUp(modules, getEffectiveSubscriptionToken(token));
     return named === undefined && hostType === type && isSubscription(found) ? found : own;
@@ -118,7 +119,7 @@ function overridden(
   if (isSubscription(value)) return value;
   const partial = (value ?? {}) as Partial<SubscribeOptions>;
   const retry = partial.retry && { ...options.retry, ...partial.retry };
-  return normalize(handler, { ...options, ...partial, ...(retry && { retry }) }, defaults);
+  return normalize(handler, mergeOptions(options, partial, retry && { retry }), defaults);
 }
 
 function isOverride(value: unknown): boolean {

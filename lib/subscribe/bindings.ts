@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { texts } from '../log/texts';
 import type { SubscribeOptions } from '../model/options';
 import type { Binding, SubscriptionMetadata } from '../model/subscription-metadata';
-import { isQueueName } from './checks';
+import { mergeOptions } from './merge-options';
+import { isQueueName } from './value-checks';
 
-/** The bindings that options mean, each once: `exchange` with each routing key, then `bindings`. */
+/** The bindings of a subscription, each once: `exchange` with each routing key, then `bindings`. */
 export function bindingsOf(options: SubscribeOptions): Binding[] {
   const { exchange, routingKey } = options;
   const all: Binding[] = [];
@@ -22,42 +23,42 @@ export function bindingsOf(options: SubscribeOptions): Binding[] {
   );
 }
 
-/** Faults of bindings: keys without an exchange, names that can't be, a queue that nothing fills. */
+/** Faults of bindings: keys without an exchange, invalid names, a subscription without queue and exchange. */
 export function bindingFaults({
   handler,
   bindings,
   queue,
   options,
 }: SubscriptionMetadata): string[] {
-  const found = writtenFaults(handler, options);
+  const faults = writtenFaults(handler, options);
   for (const { exchange, routingKey } of bindings) {
     if (!isQueueName(exchange)) {
-      found.push(texts.option(handler, 'exchange', 'a name of 1 to 255 bytes', exchange));
+      faults.push(texts.option(handler, 'exchange', 'a name of 1 to 255 bytes', exchange));
     }
     if (routingKey !== undefined && !isRoutingKey(routingKey)) {
-      found.push(texts.option(handler, 'routingKey', 'a text of at most 255 bytes', routingKey));
+      faults.push(texts.option(handler, 'routingKey', 'a text of at most 255 bytes', routingKey));
     }
   }
   const isNamedElsewhere = options.name !== undefined;
   if (queue === undefined && !('queue' in options) && bindings.length === 0 && !isNamedElsewhere) {
-    found.push(texts.option(handler, 'queue', 'a queue, an exchange, or both', undefined));
+    faults.push(texts.option(handler, 'queue', 'a queue, an exchange, or both', undefined));
   }
-  return found;
+  return faults;
 }
 
-// Faults that the list of bindings no longer shows.
+// Faults that the normalised list of bindings no longer shows.
 function writtenFaults(
   handler: string,
   { exchange, routingKey, bindings }: SubscribeOptions,
 ): string[] {
-  const found: string[] = [];
+  const faults: string[] = [];
   if (routingKey !== undefined && !exchange) {
-    found.push(texts.option(handler, 'exchange', 'an exchange beside routingKey', exchange));
+    faults.push(texts.option(handler, 'exchange', 'an exchange beside routingKey', exchange));
   }
   if (bindings !== undefined && !Array.isArray(bindings)) {
-    found.push(texts.option(handler, 'bindings', 'a list of { exchange, routingKey }', bindings));
+    faults.push(texts.option(handler, 'bindings', 'a list of { exchange, routingKey }', bindings));
   }
-  return found;
+  return faults;
 }
 
 function isRoutingKey(value: unknown): boolean {
@@ -65,8 +66,8 @@ function isRoutingKey(value: unknown): boolean {
 }
 
 /**
- * Several `@Subscribe` of one method on one queue are one subscription: the options and the bindings of
- * all. An option that two of them say differently is a fault.
+ * Joins several `@Subscribe` of one method on one queue into one subscription with the options and the
+ * bindings of all. An option that two of them set to different values is a fault.
  */
 export function joinOptions(
   handler: string,
@@ -83,13 +84,13 @@ export function joinOptions(
     }
     const [one, other] = [restOf(first), restOf(options)];
     for (const [option, value] of Object.entries(other)) {
-      const said = one[option as keyof SubscribeOptions];
-      if (said === undefined || isDeepStrictEqual(value, said)) continue;
+      const present = one[option as keyof SubscribeOptions];
+      if (present === undefined || isDeepStrictEqual(value, present)) continue;
       faults.push(texts.differingOptions(handler, option, first.queue ?? ''));
     }
     faults.push(...writtenFaults(handler, first), ...writtenFaults(handler, options));
     const bindings = [...asBindings(first), ...asBindings(options)];
-    groups[index] = { ...other, ...one, bindings };
+    groups[index] = mergeOptions(other, one, { bindings });
   }
   return { groups, faults };
 }
@@ -101,10 +102,10 @@ function isSameQueue(one: SubscribeOptions, other: SubscribeOptions): boolean {
 
 function restOf(options: SubscribeOptions): Partial<SubscribeOptions> {
   const { exchange: _exchange, routingKey: _routingKey, bindings: _bindings, ...rest } = options;
-  return rest;
+  return rest as Partial<SubscribeOptions>;
 }
 
 function asBindings(options: SubscribeOptions): NonNullable<SubscribeOptions['bindings']> {
-  // golevelup's type wants a routing key; an absent one stays absent.
+  // golevelup's type requires a routing key; an absent one stays absent.
   return bindingsOf(options) as NonNullable<SubscribeOptions['bindings']>;
 }

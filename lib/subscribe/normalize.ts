@@ -3,6 +3,7 @@ import { DEFAULT_BACKOFF } from '../model/backoff';
 import { milliseconds } from '../model/duration';
 import type {
   DeadLetterOptions,
+  DeclareOptions,
   QueueType,
   RetryOptions,
   SubscribeDefaults,
@@ -11,22 +12,22 @@ import type {
 import { type ErrorPolicy, isErrorRule, isFailurePolicy } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { bindingFaults, bindingsOf } from './bindings';
-import { combinationFaults, optionFaults, valueFaults } from './checks';
+import { optionFaults } from './checks';
+import { effectiveOptions } from './option-table';
 
-/** The bound of `retry.maxDeliveries` where few attempts are declared. */
+/** The default of `retry.maxDeliveries` for few attempts. */
 const LEAST_MAX_DELIVERIES = 1_000;
 
 const faults = new WeakMap<SubscriptionMetadata, readonly string[]>();
 
-/** What is wrong with the options of a subscription, a line each; empty where nothing is. */
+/** The faults in the options of a subscription, a line each. */
 export function faultsOf(subscription: SubscriptionMetadata): readonly string[] {
   return faults.get(subscription) ?? [];
 }
 
 /**
- * The subscription that options mean: defaults filled in, durations read, texts turned into records,
- * frozen. Never throws: what is wrong is found with {@link faultsOf}, so that a class that this
- * application does not use can't stop it.
+ * The metadata of a subscription: defaults filled in, durations in ms, frozen. Never throws: faults are
+ * read with {@link faultsOf}, so that a class that this application does not use can't stop it.
  * @param handler the class and method, as log lines name them.
  */
 export function normalize(
@@ -54,8 +55,9 @@ function checked(
   const retry = options.retry ?? (noAck ? undefined : defaults.retry);
   const deadLetter =
     options.deadLetter ?? (noAck || !queue ? undefined : defaultDeadLetter(queue, defaults));
-  const timeout = options.timeout ?? defaults.timeout;
-  const onError = options.onError ?? defaults.onError ?? 'drop';
+  const effective = { ...effectiveOptions({ ...options }, { ...defaults }), retry, deadLetter };
+  // What is not of its type is one of the faults, and the application does not start.
+  const valid = effective as Required<SubscribeOptions>;
   const subscription: SubscriptionMetadata = {
     handler,
     name: options.name ?? queue ?? '',
@@ -64,25 +66,23 @@ function checked(
     queueType: queueTypeOf(options, defaults),
     queueOptions: Object.freeze({ ...options.queueOptions }),
     bindings: Object.freeze(bindingsOf(options)),
-    prefetch: options.prefetch ?? defaults.prefetch,
+    prefetch: valid.prefetch,
     retry: retryOf(retry),
     backoff: retry?.backoff ?? DEFAULT_BACKOFF,
     deadLetter: deadLetterOf(deadLetter),
-    timeout: timeout === undefined ? undefined : milliseconds(timeout),
-    onError: errorPolicyOf(onError),
-    onPanic: options.onPanic ?? defaults.onPanic ?? 'failFast',
-    onInvalidPayload: options.onInvalidPayload ?? defaults.onInvalidPayload ?? 'drop',
+    timeout: valid.timeout === undefined ? undefined : milliseconds(valid.timeout),
+    onError: errorPolicyOf(valid.onError),
+    onPanic: valid.onPanic,
+    onInvalidPayload: valid.onInvalidPayload,
     noAck,
-    declare: declareOf(options, defaults),
-    deserializer: options.deserializer ?? defaults.deserializer,
-    allowNonJsonMessages: options.allowNonJsonMessages ?? defaults.allowNonJsonMessages ?? false,
+    declare: declareOf(valid.declare, options.createQueueIfNotExists),
+    deserializer: valid.deserializer,
+    allowNonJsonMessages: valid.allowNonJsonMessages,
     options,
   };
   Object.freeze(subscription);
   faults.set(subscription, [
-    ...optionFaults(handler, options, onError),
-    ...valueFaults(subscription, { backoff: retry?.backoff, timeout }),
-    ...combinationFaults(subscription, options),
+    ...optionFaults(subscription, options, effective),
     ...bindingFaults(subscription),
   ]);
   return subscription;
@@ -102,7 +102,7 @@ function defaultDeadLetter(
   try {
     return deadLetter?.(queue) ?? undefined;
   } catch (error) {
-    return { queue: error as never }; // What was thrown is no name of a queue: a fault that shows it.
+    return { queue: error as never }; // Not the name of a queue: the fault shows what was thrown.
   }
 }
 
@@ -128,14 +128,13 @@ function deadLetterOf(
 }
 
 function declareOf(
-  options: SubscribeOptions,
-  defaults: SubscribeDefaults,
+  given: boolean | DeclareOptions,
+  createQueueIfNotExists: boolean | undefined,
 ): SubscriptionMetadata['declare'] {
-  const given = options.declare ?? defaults.declare ?? true;
   const all = typeof given === 'boolean' ? given : true;
   const parts = typeof given === 'boolean' ? {} : given;
   return Object.freeze({
-    queue: parts.queue ?? (all && options.createQueueIfNotExists !== false),
+    queue: parts.queue ?? (all && createQueueIfNotExists !== false),
     bindings: parts.queue ?? all,
     waiting: parts.waiting ?? all,
     deadLetter: parts.deadLetter ?? all,

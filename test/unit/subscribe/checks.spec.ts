@@ -3,8 +3,8 @@ import { exponential, fixed, linear } from '../../../lib/model/backoff';
 import type { SubscribeDefaults } from '../../../lib/model/options';
 import { drop, retry, retryAfter } from '../../../lib/model/outcome';
 import { on } from '../../../lib/model/policy';
-import { isQueueName } from '../../../lib/subscribe/checks';
 import { faultsOf, normalize } from '../../../lib/subscribe/normalize';
+import { isQueueName } from '../../../lib/subscribe/value-checks';
 
 const HANDLER = 'Billing.charge';
 
@@ -27,6 +27,7 @@ describe('a fault names class and method, the option and what was found', () => 
     ['onError', "'explode'", { queue: 'q', onError: 'explode' }],
     ['onError', '{ on: 5 }', { queue: 'q', onError: { on: 5 } }],
     ['onError', "'drop'", { queue: 'q', onError: ['drop', on(Error, 'retry')] }],
+    ['onError', '[]', { queue: 'q', onError: [] }],
     ['onError', '7', { queue: 'q', onError: [on(Error, 'drop'), 7] }],
     ['onError', 'undefined', { queue: 'q', onError: [undefined, 'drop'] }],
     ['onError', 'undefined', { queue: 'q', onError: on(undefined as never, 'drop') }],
@@ -219,7 +220,6 @@ describe('what is no fault', () => {
       { queue: 'q', onError: [on(Error, 'drop'), on([TypeError], 'skip'), 'retry'] },
     ],
     ['rules without an end', { queue: 'q', onError: [on(() => true, 'drop')] }],
-    ['no rules', { queue: 'q', onError: [] }],
     ['a rule alone', { queue: 'q', onError: on(Error, 'drop') }],
     [
       'a queue type that is said twice alike',

@@ -258,7 +258,6 @@ describe('onError', () => {
       [rule, rule, 'skip'],
       { rules: [rule, rule], otherwise: 'skip' },
     ],
-    ['an empty list', [], { rules: [], otherwise: 'drop' }],
   ])('%s', (_name, onError, expected) => {
     expect(aSubscription({ ...(onError && { onError }) }).onError).toEqual(expected);
   });

@@ -1,0 +1,91 @@
+import { texts } from '../log/texts';
+import { backoffDeclarationOf } from '../model/backoff';
+import type { SubscribeOptions } from '../model/options';
+import { isFailurePolicy, policyName } from '../model/policy';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { RETRY_OPTIONS } from './option-table';
+
+/** Adds a fault if a combination is refused. */
+type Refuse = (isRefused: boolean, option: string, expected: string, value: unknown) => void;
+
+/** Faults of options that do not go together, a line each. */
+export function combinationFaults(
+  subscription: SubscriptionMetadata,
+  options: SubscribeOptions,
+): string[] {
+  const faults: string[] = [];
+  const refuse: Refuse = (isRefused, option, expected, value) => {
+    if (isRefused) faults.push(texts.option(subscription.handler, option, expected, value));
+  };
+  refuseQueueTypes(subscription, refuse);
+  refuseNoAck(subscription, options, refuse);
+  refuseDeadLetters(subscription, refuse);
+  refuseRetries(subscription, options, refuse);
+  if (subscription.queue === undefined) refuseServerNamed(subscription, options, refuse);
+  return faults;
+}
+
+function refuseQueueTypes(
+  { queue, queueType, queueOptions }: SubscriptionMetadata,
+  refuse: Refuse,
+): void {
+  const type: unknown = queueOptions.arguments?.['x-queue-type'];
+  const isOtherType = type !== undefined && type !== queueType;
+  const argument = "queueOptions.arguments['x-queue-type']";
+  refuse(isOtherType, argument, 'the same type as queueType', type);
+  const isTransient = queueOptions.durable === false || queueOptions.exclusive === true;
+  const isTransientQuorum = queueType === 'quorum' && (isTransient || queue === undefined);
+  refuse(isTransientQuorum, 'queueType', texts.classicExpected, queueType);
+}
+
+function refuseNoAck(
+  { noAck }: SubscriptionMetadata,
+  { retry, deadLetter }: SubscribeOptions,
+  refuse: Refuse,
+): void {
+  refuse(noAck && retry !== undefined, 'retry', texts.notWithNoAck, retry);
+  refuse(noAck && deadLetter !== undefined, 'deadLetter', texts.notWithNoAck, deadLetter);
+}
+
+function refuseDeadLetters(
+  { queue, queueOptions, deadLetter }: SubscriptionMetadata,
+  refuse: Refuse,
+): void {
+  const isToItself = deadLetter !== undefined && deadLetter.queue === queue;
+  refuse(isToItself, 'deadLetter', 'another queue than that of the subscription', queue);
+  const route: unknown =
+    queueOptions.deadLetterExchange ?? queueOptions.arguments?.['x-dead-letter-exchange'];
+  const hasTwoRoutes = deadLetter !== undefined && route !== undefined;
+  refuse(hasTwoRoutes, 'queueOptions', texts.oneDeadLetterRoute, route);
+}
+
+function refuseRetries(
+  { retry, backoff, queueType, onInvalidPayload }: SubscriptionMetadata,
+  options: SubscribeOptions,
+  refuse: Refuse,
+): void {
+  const policy = isFailurePolicy(onInvalidPayload) ? policyName(onInvalidPayload) : undefined;
+  const isEndless = retry === undefined && (policy === 'retry' || policy === 'retryAfter');
+  refuse(isEndless, 'onInvalidPayload', texts.endingExpected, policy);
+  if (retry === undefined) return;
+  const { attempts, maxDeliveries, by } = retry;
+  const { expected } = RETRY_OPTIONS.maxDeliveries;
+  refuse(maxDeliveries < attempts, 'retry.maxDeliveries', expected, maxDeliveries);
+  if (by !== 'broker') return;
+  refuse(queueType !== 'quorum', 'retry.by', "'client', or queueType: 'quorum'", by);
+  const { linear, jitter } = backoffDeclarationOf(backoff) ?? {};
+  const isDelayable = linear !== undefined && jitter === 0;
+  refuse(!isDelayable, 'retry.backoff', texts.linearExpected, options.retry?.backoff);
+}
+
+function refuseServerNamed(
+  { retry, deadLetter }: SubscriptionMetadata,
+  options: SubscribeOptions,
+  refuse: Refuse,
+): void {
+  const { backoff } = options.retry ?? {};
+  const expected = 'a queue with a name: a waiting message would outlive a server-named queue';
+  refuse(backoff !== undefined, 'retry.backoff', expected, backoff);
+  refuse(deadLetter?.by === 'broker', 'deadLetter.by', expected, 'broker');
+  refuse(retry?.by === 'broker', 'retry.by', expected, 'broker');
+}

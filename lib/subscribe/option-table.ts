@@ -1,0 +1,138 @@
+import { texts } from '../log/texts';
+import type { DeadLetterOptions, RetryOptions, SubscribeOptions } from '../model/options';
+import { isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
+import { isBackoff, isPositiveDuration, isQueueName, isWhole } from './value-checks';
+
+/** One option: the one place for its check, its default and its line in the reference. */
+export interface OptionRow {
+  /** What the option may be, as faults and the reference say it. */
+  readonly expected: string;
+  /** What applies if it is not set, as the reference says it. */
+  readonly byDefault: string;
+  /** The value that applies if neither the subscription nor the module sets it. */
+  readonly fallback?: unknown;
+  /** Whether `defaults` of the module may set it for all subscriptions. */
+  readonly inDefaults?: true;
+  /** Whether a value that is set is valid; absent if golevelup or another check looks at it. */
+  accepts?(value: unknown): boolean;
+}
+
+const BOOLEAN: OptionRow = { expected: 'true or false', byDefault: 'false', fallback: false };
+const POLICY = { expected: POLICY_EXPECTED, accepts: isFailurePolicy, inDefaults: true } as const;
+const PERFORMED_BY: OptionRow = {
+  expected: "'client' or 'broker'",
+  byDefault: "'client'",
+  fallback: 'client',
+  accepts: (value) => value === 'client' || value === 'broker',
+};
+
+/** The options of `@Subscribe`. */
+export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRow>> = {
+  exchange: { expected: 'the name of an exchange', byDefault: 'no binding' },
+  routingKey: { expected: 'a routing key or a list of them', byDefault: 'the empty key' },
+  bindings: { expected: 'a list of { exchange, routingKey }', byDefault: 'none' },
+  queue: { expected: texts.queueExpected, byDefault: 'server-named', accepts: isQueueName },
+  queueOptions: { expected: 'queue options of golevelup', byDefault: 'durable' },
+  createQueueIfNotExists: { expected: 'true or false', byDefault: 'true' },
+  connection: { expected: 'the name of a connection', byDefault: 'the only connection' },
+  name: { expected: 'a name in handlers of the connection', byDefault: 'the queue' },
+  deserializer: {
+    expected: 'a function (body, message) => payload',
+    byDefault: 'JSON in UTF-8',
+    inDefaults: true,
+  },
+  allowNonJsonMessages: { ...BOOLEAN, inDefaults: true },
+  queueType: {
+    expected: "'classic' or 'quorum'",
+    byDefault: "'classic'",
+    inDefaults: true,
+    accepts: (value) => value === 'classic' || value === 'quorum',
+  },
+  prefetch: {
+    expected: 'a whole number from 1 to 65 535',
+    byDefault: 'that of the connection, else 10',
+    inDefaults: true,
+    accepts: (value) => isWhole(value, 1, 65_535),
+  },
+  retry: { expected: 'an object with attempts', byDefault: 'no limit, no count' },
+  deadLetter: {
+    expected: 'the name of a queue, 1 to 255 bytes',
+    byDefault: 'dropped messages are rejected',
+  },
+  timeout: {
+    expected: `${texts.durationExpected}, longer than 0`,
+    byDefault: 'no limit',
+    inDefaults: true,
+    accepts: isPositiveDuration,
+  },
+  onError: {
+    expected: `rules of on(...), or ${POLICY_EXPECTED}`,
+    byDefault: "'drop'",
+    fallback: 'drop',
+    inDefaults: true,
+  },
+  onPanic: { ...POLICY, byDefault: "'failFast'", fallback: 'failFast' },
+  onInvalidPayload: { ...POLICY, byDefault: "'drop'", fallback: 'drop' },
+  noAck: BOOLEAN,
+  declare: {
+    expected: 'true, false or an object',
+    byDefault: 'true',
+    fallback: true,
+    inDefaults: true,
+  },
+};
+
+/** The options of `retry`. */
+export const RETRY_OPTIONS: Readonly<Record<keyof RetryOptions, OptionRow>> = {
+  attempts: {
+    expected: 'a whole number from 1 to 10 000',
+    byDefault: 'required',
+    accepts: (value) => isWhole(value, 1, 10_000),
+  },
+  backoff: {
+    expected: texts.backoffExpected,
+    byDefault: "exponential('1s', { max: '5m' })",
+    accepts: isBackoff,
+  },
+  by: PERFORMED_BY,
+  maxDeliveries: {
+    expected: 'a whole number, at least retry.attempts',
+    byDefault: '1 000, or 10 times the attempts',
+    accepts: (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER),
+  },
+};
+
+/** The options of `deadLetter`; a text stands for its queue. */
+export const DEAD_LETTER_OPTIONS: Readonly<Record<keyof DeadLetterOptions, OptionRow>> = {
+  queue: { expected: 'the name of a queue, 1 to 255 bytes', byDefault: 'required' },
+  by: PERFORMED_BY,
+  stack: BOOLEAN,
+  queueOptions: { expected: 'queue options of golevelup', byDefault: 'durable' },
+};
+
+/** The values of all options: the subscription's own, else those of the module's defaults, else the fallbacks. */
+export function effectiveOptions(
+  options: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, unknown>>,
+): Record<keyof SubscribeOptions, unknown> {
+  const values = Object.entries(SUBSCRIBE_OPTIONS).map(([name, { inDefaults, fallback }]) => [
+    name,
+    options[name] ?? (inDefaults ? defaults[name] : undefined) ?? fallback,
+  ]);
+  return Object.fromEntries(values);
+}
+
+/** Faults of the values that are set, a line each; of required ones also if they are not set. */
+export function valueFaults(
+  handler: string,
+  prefix: string,
+  rows: Readonly<Record<string, OptionRow>>,
+  values: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.entries(rows).flatMap(([name, { expected, byDefault, accepts }]) => {
+    const value = values[name];
+    const isLeftOut = value === undefined && byDefault !== 'required';
+    if (accepts === undefined || isLeftOut || accepts(value)) return [];
+    return [texts.option(handler, `${prefix}${name}`, expected, value)];
+  });
+}
