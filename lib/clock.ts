@@ -8,8 +8,8 @@ export interface Timer {
 }
 
 /**
- * The one source of time and of later calls. Everything in this library that waits, measures or
- * defers does so through a clock, so that a test can hand in one that it moves itself.
+ * The one source of time and timers. Everything in this library that waits, measures or defers does so
+ * through a clock, so that a test can supply one that it moves itself.
  */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -23,12 +23,12 @@ export interface Clock {
 }
 
 // Taken once at load: fake timers that a test installs later neither stop the acknowledgements nor
-// move this clock. Taken from Node's modules: Jest may have put its own in the place of the globals before.
+// move this clock. Taken from Node's modules: Jest can have replaced the globals before.
 const { setTimeout, clearTimeout, setImmediate } = timers;
 const epoch = Date.now;
 const monotonic = performance.now.bind(performance);
 
-/** The longest delay that Node's timers keep; a longer one would fire at once. */
+/** The longest delay of Node's timers; a longer one would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 class SystemTimer implements Timer {
@@ -77,8 +77,8 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /**
- * Waits for `work` at most `ms`, and no longer than until `signal` aborts. Says whether it ended before;
- * how it ended does not matter.
+ * Waits for `work` at most `ms`, and no longer than until `signal` aborts. Resolves with whether it ended
+ * before, resolved or rejected.
  */
 export function within(
   clock: Clock,
@@ -94,7 +94,7 @@ export function within(
     };
     const aborted = (): void => end(false);
     const timer = clock.after(ms, aborted);
-    // Before the signal is looked at: work that fails later must find somebody who listens.
+    // Before the signal is checked: a later rejection of the work must be handled.
     work.then(
       () => end(true),
       () => end(true),
@@ -104,7 +104,7 @@ export function within(
   });
 }
 
-/** What `work` resolves with within `ms`; `undefined` where it takes longer, rejects, or `signal` aborts. */
+/** The result of `work` within `ms`; `undefined` if it takes longer, rejects, or `signal` aborts. */
 export async function resultWithin<T>(
   clock: Clock,
   ms: number,
@@ -112,14 +112,14 @@ export async function resultWithin<T>(
   signal?: AbortSignal,
 ): Promise<T | undefined> {
   let result: T | undefined;
-  const noted = work.then((value) => {
+  const stored = work.then((value) => {
     result = value;
   });
-  await within(clock, ms, noted, signal);
+  await within(clock, ms, stored, signal);
   return result;
 }
 
-/** Tells at each call how much of `ms` is left, 0 at the least. */
+/** A function that returns how much of `ms` is left, at least 0. */
 export function countdown(clock: Clock, ms: number): () => number {
   const end = clock.monotonic() + ms;
   return () => Math.max(0, end - clock.monotonic());

@@ -3,27 +3,27 @@ import type { SubscribeOptions } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { Broker } from './port';
 
-/** What the runtime asks of one of the application's connections. */
+/** One of the application's connections. */
 export interface BrokerConnection {
   /** The name by which `@Subscribe` refers to it. */
   readonly name: string;
-  /** False where the application has switched its handlers off: then nothing consumes. */
+  /** False if the connection has `registerHandlers: false`: then nothing consumes. */
   readonly registersHandlers: boolean;
   readonly defaultHandler: string | undefined;
-  /** The application's own for all of the connection; `undefined` where it gave none. */
+  /** The connection's own deserializer, if it has one. */
   readonly deserializer: SubscriptionMetadata['deserializer'];
-  /** The options that the connection holds under a handler's name; `undefined` where it holds none. */
+  /** The entry of a name in the connection's `handlers`, if there is one. */
   handlerOptions(name: string): readonly SubscribeOptions[] | undefined;
-  /** Handlers at once for a subscription that names a channel, or none. */
+  /** The prefetch count of a named channel, else of the connection. */
   prefetchOf(channel: string | undefined): number;
-  /** The type of an exchange that the connection declares; `undefined` where it does not say. */
+  /** The type of an exchange that the connection declares; `undefined` if it does not declare it. */
   exchangeTypeOf(exchange: string): string | undefined;
-  broker(parts: BrokerDependencies): Broker;
+  broker(dependencies: BrokerDependencies): Broker;
 }
 
-/** What a broker needs from its host. */
+/** What a broker depends on. */
 export interface BrokerDependencies {
-  /** In ms, for all tries of one copy together. */
+  /** In ms, for all tries of one message together. */
   readonly republishTimeout: number;
   logOf(subscription: SubscriptionMetadata): SubscriptionLog;
 }

@@ -31,71 +31,67 @@ export type RepublishResult =
   | { readonly status: 'failed'; readonly tries: number; readonly error: unknown }
   | { readonly status: 'lost' };
 
-/**
- * One message on its way through, bound to the channel that delivered it. Exactly one of `settle` and
- * `leave` is called, once.
- */
+/** One delivery, bound to the channel that delivered it. Exactly one of `settle` and `leave` is called, once. */
 export interface BrokerDelivery {
   readonly message: IncomingMessage;
-  /** The name of the queue, also where the server gave it. */
+  /** The name of the queue, also of a server-named one. */
   readonly queue: string;
-  /** Whether the broker keeps a count of this queue's redeliveries. */
+  /** Whether the broker counts the redeliveries of this queue. */
   readonly countsRedeliveries: boolean;
-  /** How often the broker says that it has handed the message out, now included; 0: it does not say. */
+  /** How often the broker has delivered the message, this time included; 0 if it does not report it. */
   readonly acquired: number;
-  /** Settles on the very channel that delivered, or not at all. Never throws for a lost channel. */
-  settle(frame: SettleAction, written: Written): void;
-  /** Leaves the delivery unsettled: it goes back when its channel closes, which then closes last. */
+  /** Settles on the channel that delivered, or not at all. Never throws for a closed channel. */
+  settle(action: SettleAction, written: Written): void;
+  /** Leaves the delivery unsettled: it is redelivered when its channel closes, which then closes last. */
   leave(): void;
-  /** Sends a copy; never settles the original. Never rejects. */
-  republish(copy: OutgoingMessage, target: RepublishTarget): Promise<RepublishResult>;
+  /** Publishes a message in place of the delivered one; does not settle the delivery. Never rejects. */
+  republish(message: OutgoingMessage, target: RepublishTarget): Promise<RepublishResult>;
 }
 
-/** What a consumer tells. Nothing that is called here throws. */
+/** Receives what a consumer reports. Never throws. */
 export interface ConsumerListener {
   delivered(delivery: BrokerDelivery): void;
-  /** How long a delivery has been in flight, in ms; 0 where it is not. */
+  /** How long a delivery has been in flight, in ms; 0 if it is not. */
   ageOf(delivery: BrokerDelivery): number;
-  /** The channel is gone; everything it delivered and that is not settled comes again. */
+  /** The channel closed; its unsettled deliveries will be redelivered. */
   channelLost(reason: Error): void;
   consuming(): void;
   /** Not consuming, but trying again. */
   reconnecting(reason: Error): void;
-  /** The broker refuses what the subscription declares or asks for. */
+  /** The broker refuses what the subscription declares or consumes. */
   refused(reason: Error): void;
 }
 
 /** The consumer of one subscription. All methods may be called at any time; none rejects. */
 export interface BrokerConsumer {
   /**
-   * Begins to consume, and goes on until `close`, over lost channels and connections. Resolves after
-   * the first attempt, however it ended, or at once where there is no connection.
+   * Consumes until `close`, across closed channels and lost connections. Resolves after the first
+   * attempt, however it ended, or at once if there is no connection.
    */
   start(): Promise<void>;
-  /** Stops the intake; resolves once the broker has confirmed that nothing more comes. */
+  /** Cancels the consumer; resolves once the broker has confirmed that nothing more is delivered. */
   pause(): Promise<void>;
-  /** Begins again after `pause`. */
+  /** Consumes again after `pause`. */
   resume(): void;
   /**
-   * Stops the intake for a while after a copy has failed: 1 s, doubled each time, 1 min at most, until
-   * a copy goes through again. Resolves once the intake has stopped.
+   * Pauses for a while after a message could not be republished: 1 s, doubled each time, 1 min at most,
+   * until a message is republished again. Resolves once the consumer is cancelled.
    */
   pauseAfterFailure(): Promise<void>;
   /**
-   * Writes what is still to be written, and closes with a round trip, waiting at most `limitMs` for
-   * it. For good.
+   * Writes pending acknowledgements and closes for good, with a round trip that takes at most `limitMs`.
    */
   close(limitMs: number): Promise<void>;
 }
 
-/** What a broker must be able to do for this module. One an application's connection. */
+/** The broker behind one of the application's connections. */
 export interface Broker {
-  /** @param prefetch how many deliveries may be unsettled at once. */
+  /** @param prefetch how many deliveries can be unsettled at once. */
   consumer(
     subscription: SubscriptionMetadata,
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer;
-  /** Ends what belongs to no single consumer, within `limitMs`. Called last; never rejects. */
+  /** Closes what the consumers share, within `limitMs`. Called last; never rejects. */
   close(limitMs: number): Promise<void>;
 }

@@ -8,23 +8,23 @@ export type IncomingMessage = ConsumeMessage;
 export type Headers = Readonly<Record<string, unknown>>;
 
 /**
- * One message, handed to one subscription.
+ * One message delivered to one subscription.
  * @publicApi
  */
 export interface Delivery<T = unknown> {
   readonly subscription: SubscriptionMetadata;
-  /** How often the message may have been handed to this subscription, this time included; from 1 on. */
+  /** The number of this attempt, from 1; after a crash it can be higher than the number of calls. */
   readonly attempt: number;
   /** Whether no retry follows: `attempt` has reached `retry.attempts`. False without `retry`. */
   readonly isLastAttempt: boolean;
   /**
-   * Aborts at `timeout` (reason `HandlerTimeoutError`), at the loss of the channel
-   * (`ChannelLostError`), and `abortGracePeriod` before a shutdown gives up waiting (`ShutdownError`).
+   * Aborts at `timeout` (reason `HandlerTimeoutError`), when the channel closes (`ChannelLostError`), and
+   * `abortGracePeriod` before `shutdownTimeout` expires (`ShutdownError`).
    */
   readonly signal: AbortSignal;
   /** The decoded body; `undefined` until it has been decoded, and for an empty body. */
   readonly payload: T;
-  /** The message as amqplib hands it over. Settling it by hand is not possible from here. */
+  /** The message as amqplib delivers it. */
   readonly message: IncomingMessage;
   readonly headers: Headers;
   /** The exchange to which the message was first published, on every attempt. */
@@ -33,9 +33,9 @@ export interface Delivery<T = unknown> {
   readonly routingKey: string;
   /** The queue that the message came from. */
   readonly queue: string;
-  /** Whether the broker says that it has handed out this message before. */
+  /** Whether RabbitMQ flags the message as redelivered. */
   readonly redelivered: boolean;
   readonly messageId?: string | undefined;
-  /** When attempt 1 failed; absent on attempt 1 and where a broker's own redelivery hid it. */
+  /** When attempt 1 failed; absent on attempt 1, and if RabbitMQ itself redelivered the message. */
   readonly firstFailedAt?: Date | undefined;
 }

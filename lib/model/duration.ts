@@ -1,6 +1,9 @@
 import { texts } from '../log/texts';
 
-/** A span of time: a number of milliseconds, or a text such as `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'1d'`. */
+/**
+ * A span of time: a number of milliseconds, or a text such as `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'1d'`.
+ * @publicApi
+ */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -11,15 +14,12 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/**
- * The longest delay that is accepted: 49 days. A queue's TTL is an unsigned number of 32 bits, which
- * ends 17 hours later.
- */
+/** The longest valid delay, 49 days: the TTL of a queue is an unsigned number of 32 bits, 49 days and 17 hours. */
 export const LONGEST_DELAY = 49 * 86_400_000;
 
 /**
- * The number of milliseconds that a duration means, a fraction rounded up; `undefined` where the
- * value is no duration at all, negative, not finite, or longer than {@link LONGEST_DELAY}.
+ * The number of milliseconds of a duration, a fraction rounded up; `undefined` if the value is not a
+ * duration, negative, not finite, or longer than {@link LONGEST_DELAY}.
  */
 export function milliseconds(value: unknown): number | undefined {
   const ms = typeof value === 'string' ? millisecondsOfText(value) : value;

@@ -1,7 +1,7 @@
 const PANIC = Symbol.for('nestjs-settle.panic');
 
 /**
- * A bug that the code itself has found: what it is thrown from goes through `onPanic`, not `onError`.
+ * A bug that the application itself detects: a handler that throws it fails with `onPanic`, not `onError`.
  * @publicApi
  */
 export class Panic extends Error {
@@ -9,7 +9,7 @@ export class Panic extends Error {
   readonly [PANIC] = true;
 }
 
-/** Whether an error is a {@link Panic}, also one of another copy of this package. Never throws. */
+/** Whether an error is a {@link Panic}, of this or another copy of this package. Never throws. */
 export function isPanicError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   try {
@@ -20,8 +20,8 @@ export function isPanicError(error: unknown): boolean {
 }
 
 /**
- * A handler ran longer than its subscription's `timeout`. The reason of `delivery.signal` then, and
- * what `onError` is asked about.
+ * A handler exceeded its subscription's `timeout`. The reason of `delivery.signal`, and the error that
+ * `onError` applies to.
  * @publicApi
  */
 export class HandlerTimeoutError extends Error {
@@ -36,8 +36,8 @@ export class HandlerTimeoutError extends Error {
 }
 
 /**
- * The channel that delivered the message is gone: nothing that the handler still does can settle the
- * delivery, and the broker hands the message out again. The reason of `delivery.signal` then.
+ * The channel that delivered the message has closed: the message can no longer be acknowledged and will be
+ * redelivered. The reason of `delivery.signal`.
  * @publicApi
  */
 export class ChannelLostError extends Error {
@@ -45,8 +45,8 @@ export class ChannelLostError extends Error {
 }
 
 /**
- * The service is stopping. The reason of `delivery.signal` shortly before `shutdownTimeout` ends, and
- * of the rejection of `started` where the application closes before every subscription consumed.
+ * The application is shutting down. The reason of `delivery.signal` shortly before `shutdownTimeout`
+ * expires, and of `started` if the application closes before every subscription has consumed.
  * @publicApi
  */
 export class ShutdownError extends Error {
@@ -54,8 +54,8 @@ export class ShutdownError extends Error {
 }
 
 /**
- * The application can't start as it is declared. `errors` holds one error a fault; each names the
- * class and method, what was expected and what was found.
+ * The application can't start as it is configured. `errors` holds one error per fault; each names the class
+ * and method, what was expected and what was found.
  * @publicApi
  */
 export class SettleStartupError extends AggregateError {

@@ -8,28 +8,30 @@ const OUTCOME = Symbol.for('nestjs-settle.outcome');
 const WORK = Symbol.for('nestjs-settle.outcome.work');
 const FAILURE = Symbol.for('nestjs-settle.outcome.failure');
 
-/** What a handler may ask for. */
+/** What a handler can ask for. */
 export type OutcomeKind = 'ack' | 'drop' | 'retry' | 'retryAfter';
 
-/** Work for after the settlement; what it returns is awaited, its errors are logged. */
+/** A callback that runs after the settlement; a promise that it returns is awaited, its errors are logged. */
 export type AfterWork = (settlement: Settlement) => unknown;
 
 /**
- * What is to become of a delivery, as a value. A handler returns or throws one; a frozen plain
- * object, a new one from each call.
+ * What is to happen to a message, as a value that a handler returns or throws. A frozen plain object, a new
+ * one from each call.
  * @publicApi
  */
 export interface Outcome {
   readonly kind: OutcomeKind;
   /** The text given to `drop`. */
   readonly reason?: string;
-  /** The delay given to `retryAfter`; without it the subscription's backoff decides. */
+  /** The delay given to `retryAfter`; without it the subscription's backoff applies. */
   readonly delay?: Duration;
   /**
-   * The same outcome with one more piece of work for after the settlement. The work runs once, in
-   * the order given, after the frames of the decision have been written, whatever the decision was.
-   * It does not run when the settlement could not be sent, the copy failed, the delivery was
-   * released, or after failFast. The drain waits for it; an error in it is logged and harms nothing.
+   * The same outcome with a callback that runs after the settlement. Callbacks run once, in the order in
+   * which they were added, after the frames of the decision have been written, whatever the decision was.
+   * They do not run if the message was not acknowledged because its channel closed, could not be
+   * republished, or was requeued at shutdown, nor after failFast. Shutdown waits for them; an error in one
+   * is logged and changes nothing.
+   * @example return ack().andAfter(() => this.mail.receipt(order));
    */
   andAfter(work: AfterWork): Outcome;
 }
@@ -42,7 +44,7 @@ interface Inside extends Outcome {
 
 function andAfter(this: Outcome, work: AfterWork): Outcome {
   const before = this as Inside;
-  // The work sees the asynchronous context of whoever gave it, not that of the settlement.
+  // The callback sees the asynchronous context in which it was added, not that of the settlement.
   const context = new AsyncResource('SettleAfterWork');
   const inContext: AfterWork = (settlement) => context.runInAsyncScope(work, undefined, settlement);
   return Object.freeze({ ...before, [WORK]: [...(before[WORK] ?? []), inContext] });
@@ -56,7 +58,7 @@ function create(
 }
 
 /**
- * The message is done: it is acknowledged and leaves the queue.
+ * Acknowledges the message. A handler that returns nothing does the same.
  * @publicApi
  */
 export function ack(): Outcome {
@@ -64,9 +66,10 @@ export function ack(): Outcome {
 }
 
 /**
- * The message is refused for good: it goes to the dead-letter queue where one is declared, else it
- * is rejected, and the queue's own dead-letter route takes it or nothing does.
- * @param reason stands in the dead letter as `x-settle-error-message`.
+ * Rejects the message, or dead-letters it if `deadLetter` is set. A message that is rejected goes to the
+ * queue's own dead-letter exchange, if it has one; otherwise RabbitMQ deletes it.
+ * @param reason the header `x-settle-error-message` of the dead letter.
+ * @example return drop('unknown customer');
  * @publicApi
  */
 export function drop(reason?: string): Outcome {
@@ -74,8 +77,8 @@ export function drop(reason?: string): Outcome {
 }
 
 /**
- * The message comes again at once, as long as `retry.attempts` allows it; at the cap it goes to the
- * dead letter.
+ * Retries the message at once, up to `retry.attempts`; then it is dead-lettered, or rejected without
+ * `deadLetter`. Without `retry` it is requeued, possibly for ever.
  * @publicApi
  */
 export function retry(): Outcome {
@@ -83,11 +86,12 @@ export function retry(): Outcome {
 }
 
 /**
- * The message comes again no sooner than after `delay`, or after the subscription's backoff where
- * none is given. It waits on the broker, as a copy; the original is acknowledged once the broker has
- * confirmed the copy, so a crash in between makes a duplicate and loses nothing.
- * @param delay 0 is `retry()`, a fraction of a millisecond is rounded up. A negative or unreadable
- * delay, or one of more than 49 days, is logged as an error and the backoff takes its place.
+ * Retries the message no sooner than after `delay`, up to `retry.attempts`. The message is republished to a
+ * queue in which it waits, and acknowledged once RabbitMQ has confirmed that: a crash in between makes a
+ * duplicate and loses nothing.
+ * @param delay default: the subscription's backoff. 0 is `retry()`, a fraction of a millisecond is rounded
+ * up. An invalid delay, or one of more than 49 days, is logged as an error and the backoff is used.
+ * @example return retryAfter('30s');
  * @publicApi
  */
 export function retryAfter(delay?: Duration): Outcome {
@@ -97,7 +101,7 @@ export function retryAfter(delay?: Duration): Outcome {
 const KINDS: ReadonlySet<unknown> = new Set<OutcomeKind>(['ack', 'drop', 'retry', 'retryAfter']);
 
 /**
- * Whether a value is an outcome, also one of another copy of this package. Never throws.
+ * Whether a value is an outcome, of this or another copy of this package. Never throws.
  * @publicApi
  */
 export function isOutcome(value: unknown): value is Outcome {
@@ -105,24 +109,24 @@ export function isOutcome(value: unknown): value is Outcome {
   try {
     return (value as Inside)[OUTCOME] === true && KINDS.has((value as Inside).kind);
   } catch {
-    return false; // A proxy or a getter of the user's that throws: no outcome of ours does.
+    return false; // A proxy or a getter that throws, which no outcome has.
   }
 }
 
-/** The work that `andAfter` has added, in order. */
+/** The callbacks that `andAfter` has added, in order. */
 export function workOf(outcome: Outcome): readonly AfterWork[] {
   return (outcome as Inside)[WORK] ?? [];
 }
 
-/** The outcome, marked as spoken by a failure policy in the handler's place. */
+/** The outcome with a mark of the failure policy that it comes from. */
 export function markFailure(outcome: Outcome, failure: FailureMark): Outcome {
   return Object.freeze({ ...outcome, [FAILURE]: failure } as Inside);
 }
 
-/** What made a policy speak in the handler's place; `undefined` where the handler itself did. */
+/** The failure policy that an outcome comes from; `undefined` if the handler itself returned or threw it. */
 export function failureMarkOf(outcome: Outcome): FailureMark | undefined {
   return (outcome as Inside)[FAILURE];
 }
 
-/** What a handler that returned nothing has said. */
+/** The outcome of a handler that returned nothing. */
 export const DONE = ack();

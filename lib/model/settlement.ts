@@ -5,19 +5,23 @@ import type { SubscriptionMetadata } from './subscription-metadata';
 
 /**
  * What became of a decision:
- * - `sent`: its frames were written to an open channel; AMQP has no reply to an acknowledgement;
- * - `abandoned`: the channel that delivered the message was gone, so the broker hands it out again;
- * - `republishFailed`: the copy could not be confirmed in time, and the original was released;
- * - `released`: the delivery went back to the queue, since the service was stopping;
- * - `none`: there was nothing to send, or the delivery is left unsettled.
+ * - `sent`: its frames were written to an open channel; AMQP does not reply to an acknowledgement;
+ * - `abandoned`: the channel that delivered the message had closed, so it will be redelivered;
+ * - `republishFailed`: the message could not be republished and was requeued;
+ * - `released`: the message was requeued without an attempt, since its subscription stops or is paused;
+ * - `none`: there was nothing to send, or the message is left unacknowledged on purpose.
+ * @publicApi
  */
 export type SettlementStatus = 'sent' | 'abandoned' | 'republishFailed' | 'released' | 'none';
 
-/** A copy that a settlement has sent, or tried to. */
+/**
+ * A message that a settlement has published, or tried to: for a retry or as a dead letter.
+ * @publicApi
+ */
 export interface RepublishedMessage {
   /** The queue to which it was published: the subscription's own, a waiting queue, or the dead-letter queue. */
   readonly queue: string;
-  /** How long it waits, in ms, before the grid rounds it up; 0 where it does not wait. */
+  /** How long it is to wait, in ms; 0 if it does not wait. */
   readonly delayMs: number;
   readonly body: Buffer;
   readonly properties: Readonly<Record<string, unknown>>;
@@ -25,7 +29,7 @@ export interface RepublishedMessage {
 }
 
 /**
- * A decision carried out, or what became of it.
+ * What happened to one delivery.
  * @publicApi
  */
 export interface Settlement {
@@ -36,9 +40,9 @@ export interface Settlement {
   readonly attempt: number;
   /** From the delivery's arrival to its settlement, in ms. */
   readonly durationMs: number;
-  /** What made a failure policy speak; absent where the handler's own outcome was settled. */
+  /** The error of a handler that failed; absent if it returned or threw an outcome. */
   readonly error?: unknown;
-  /** The copy that the decision asked for. */
+  /** The message that the decision published, or tried to. */
   readonly republished?: RepublishedMessage;
   readonly status: SettlementStatus;
 }

@@ -3,15 +3,16 @@ import type { Backoff } from './backoff';
 import type { PerformedBy, QueueType, SubscribeOptions } from './options';
 import type { ErrorPolicy, FailurePolicy } from './policy';
 
-/** One exchange and routing key that fill the queue. */
+/** One binding of the queue. */
 export interface Binding {
   readonly exchange: string;
-  /** `undefined` where none was given: the empty key, for exchanges that do not look at it. */
+  /** `undefined` if none was set: bound with the empty key, which some exchange types ignore. */
   readonly routingKey: string | undefined;
 }
 
 /**
- * One `@Subscribe` on one method of one provider, its options normalised and frozen.
+ * One `@Subscribe` on one method of one provider: its options with all defaults, frozen. Injected with
+ * `@InjectSubscription`.
  * @publicApi
  */
 export interface SubscriptionMetadata {
@@ -19,14 +20,14 @@ export interface SubscriptionMetadata {
   readonly handler: string;
   /** The option `name`, else the queue, else the empty text. */
   readonly name: string;
-  /** The name of golevelup's connection; `undefined` where the application has one only. */
+  /** The name of golevelup's connection; `undefined` if the application has only one. */
   readonly connection: string | undefined;
-  /** `undefined` where the server names the queue. */
+  /** `undefined` if the queue is server-named. */
   readonly queue: string | undefined;
   readonly queueType: QueueType;
   readonly queueOptions: QueueOptions;
   readonly bindings: readonly Binding[];
-  /** `undefined` until the connection has supplied it. */
+  /** `undefined`: that of the connection. */
   readonly prefetch: number | undefined;
   readonly retry:
     | { readonly attempts: number; readonly by: PerformedBy; readonly maxDeliveries: number }
@@ -54,6 +55,6 @@ export interface SubscriptionMetadata {
   };
   readonly deserializer: MessageDeserializer | undefined;
   readonly allowNonJsonMessages: boolean;
-  /** What the decorator was given, before defaults. */
+  /** The options of the decorator, without defaults. */
   readonly options: SubscribeOptions;
 }

@@ -4,13 +4,13 @@ import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { Verdict } from './decide';
 
-/** Where a delay comes from that can't be waited for; `serverNamed`: the queue has no lasting name. */
+/** Why a delay can't be used: an invalid outcome or backoff, or a server-named queue. */
 export type DelaySource = 'outcome' | 'backoff' | 'serverNamed';
 
 /**
- * What the decision needs of an outcome: who spoke, and each delay as whole ms.
- * @param refused is told of a delay that can't be waited for: the value, and where it came from. The
- * delivery then goes on under the backoff; where the server names the queue, it comes again at once.
+ * An outcome as the decision needs it: of the handler or of a policy, delays in whole ms.
+ * @param refused called with a delay that can't be used. The backoff is used instead; on a server-named
+ * queue the message is retried at once.
  */
 export function verdictOf(
   outcome: Outcome,
@@ -31,7 +31,7 @@ export function verdictOf(
 
   function delayOf(): { delayMs: number; backoff: boolean } {
     if (queue === undefined) {
-      // What waits for a queue that the server names comes back to a queue that is gone.
+      // A message that waits would return to a queue that no longer exists.
       refused(outcome.delay, 'serverNamed');
       return { delayMs: 0, backoff: false };
     }

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { texts } from '../log/texts';
 
-/** A class, as tokens name it. */
+/** A class with handlers. */
 export type HandlerClass = abstract new (...args: never[]) => object;
 
-// Two classes of one name are told apart by a number in the order in which they are first named.
+// Classes that share a name get a number, in the order in which their tokens are first made.
 const numbers = new WeakMap<HandlerClass, number>();
 const namesakes = new Map<string, number>();
 
@@ -19,9 +19,9 @@ function classLabel(type: HandlerClass): string {
 }
 
 /**
- * The token under which the container holds the metadata of a subscription. In a test,
- * `overrideProvider(token).useValue({ retry: { attempts: 1 } })` lays these options over it.
- * @param name the option `name` or the queue; needed where a method carries more than one.
+ * The injection token of a subscription's metadata. In a test,
+ * `overrideProvider(token).useValue({ retry: { attempts: 1 } })` overrides these options.
+ * @param name the option `name` or the queue; needed if a method carries more than one.
  * @publicApi
  */
 export function getSubscriptionToken<T extends HandlerClass>(
@@ -39,14 +39,14 @@ export type MethodName<T> = {
 }[keyof T] &
   string;
 
-/** The token of what a test has laid over the metadata, and of the metadata itself where it has not. */
+/** The token of the metadata with a test's override, if there is one. */
 export function getEffectiveSubscriptionToken(token: string): string {
   return `Effective${token}`;
 }
 
 /**
- * Injects the metadata of a subscription, with what a test has laid over it.
- * @param name the option `name` or the queue; needed where a method carries more than one.
+ * Injects the metadata of a subscription, with a test's override if there is one.
+ * @param name the option `name` or the queue; needed if a method carries more than one.
  * @publicApi
  */
 export function InjectSubscription<T extends HandlerClass>(
