@@ -3,10 +3,10 @@ import { headerOf, SettleHeaders } from './headers';
 import { isWaitingQueue } from './waiting-queue';
 
 /**
- * Whether a message is a copy that this module has made for this queue and that nobody has moved
- * since: it came through the default exchange, names the queue in a header of ours, and if the broker
- * has dead-lettered it, then last from one of our waiting queues. What a handler forwards with all its
- * headers, or what somebody puts back after the broker has dead-lettered it, is none.
+ * Whether this library has republished a message to this queue and nothing has moved it since: it came
+ * through the default exchange, names the queue in `x-settle-queue`, and if it has been dead-lettered,
+ * then last from one of the waiting queues of this queue. A message that a handler forwards with all its
+ * headers, or that an operator moves back after the broker has dead-lettered it, does not count.
  */
 export function isRepublished(message: IncomingMessage, queue: string): boolean {
   const { exchange, routingKey } = message.fields;
@@ -34,8 +34,8 @@ export function attemptOf(message: IncomingMessage, queue: string, counts: boole
 }
 
 /**
- * The broker's count of redeliveries; 0 where it has none. A first delivery has none whatever its
- * headers say, and a count above `x-acquired-count` was put there by a client.
+ * The broker's count of redeliveries; 0 if there is none. A message that is not flagged as redelivered has
+ * none, whatever its headers are, and a count above `x-acquired-count` was set by a client.
  */
 export function brokerCountOf({ fields, properties }: IncomingMessage): number {
   if (!fields.redelivered) return 0;
@@ -47,8 +47,8 @@ export function brokerCountOf({ fields, properties }: IncomingMessage): number {
 }
 
 /**
- * How often the broker has handed a message out, this time included, attempts or not. For queues whose
- * broker keeps that count only: elsewhere the header is a client's own.
+ * How often the broker has delivered a message, this time included, as an attempt or not. Only for queues
+ * whose broker keeps that count: elsewhere a client can have set the header.
  */
 export function acquiredOf({ fields, properties }: IncomingMessage): number {
   if (!fields.redelivered) return 1;
@@ -57,8 +57,8 @@ export function acquiredOf({ fields, properties }: IncomingMessage): number {
 }
 
 /**
- * Whether a redelivery carries any count of the broker's. On a quorum queue each one does; where none
- * does, the queue is no quorum queue, whatever its subscription says.
+ * Whether a redelivered message carries any count of the broker. On a quorum queue each one does; without
+ * one the queue is not a quorum queue, whatever its subscription declares.
  */
 export function hasBrokerCount({ properties }: IncomingMessage): boolean {
   const { headers } = properties;

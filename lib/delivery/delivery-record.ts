@@ -9,7 +9,7 @@ export class DeliveryRecord implements Delivery {
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 
-  /** @param queue the queue's name on this channel: a server-named queue has another on each. */
+  /** @param queue the name of the queue on this channel: a server-named queue has another on each. */
   constructor(
     readonly subscription: SubscriptionMetadata,
     readonly message: IncomingMessage,
@@ -22,7 +22,7 @@ export class DeliveryRecord implements Delivery {
     return retry !== undefined && this.attempt >= retry.attempts;
   }
 
-  // Made when somebody asks: most handlers never look at it, and it costs more than all the rest.
+  // Created on first use: most handlers never read it, and it costs more than all the rest.
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -31,7 +31,7 @@ export class DeliveryRecord implements Delivery {
     return this.#controller.signal;
   }
 
-  /** Why the signal has aborted; `undefined` while it has not. */
+  /** Why the signal has aborted; `undefined` if it has not. */
   get abortReason(): Error | undefined {
     return this.#abortReason;
   }

@@ -4,13 +4,15 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { Delivery as DeliveryOf } from '../model/delivery';
 
 /**
- * The number of this parameter's kind. Nest and golevelup number theirs from 0 on, and Nest takes 3
- * for a request's body, which a global ValidationPipe validates.
+ * The number of this kind of parameter. Nest and golevelup number theirs from 0, and Nest uses 3 for the
+ * body of a request, which a global ValidationPipe validates.
  */
 export const DELIVERY_PARAMETER = 7_301;
 
 /**
- * Hands the delivery to a parameter of a `@Subscribe` method. The type of the same name describes it.
+ * Injects the delivery into a parameter of a `@Subscribe` method. The type of the same name describes it.
+ * @example
+ * async charge(order: Order, @Delivery() delivery: Delivery): Promise<void> {}
  * @publicApi
  */
 export function Delivery(): ParameterDecorator {

@@ -1,20 +1,20 @@
 import type { Headers } from '../model/delivery';
 
 /**
- * The headers that this module writes. The whole prefix `x-settle-` belongs to it: a copy drops what
- * was there before and adds its own.
+ * The headers that this library writes. The whole prefix `x-settle-` belongs to it: when it republishes a
+ * message, it replaces what was there.
  * @publicApi
  */
 export const SettleHeaders = Object.freeze({
-  /** On retry copies: the attempt that the copy is. */
+  /** On retried messages: the number of the attempt. */
   attempt: 'x-settle-attempt',
-  /** The queue for which the copy was made; only there its other headers mean anything. */
+  /** The queue that the message was republished for; the other headers are valid only there. */
   queue: 'x-settle-queue',
   /** The exchange to which the message was first published. */
   exchange: 'x-settle-exchange',
   /** The routing key with which the message was first published. */
   routingKey: 'x-settle-routing-key',
-  /** A number that matches a returned copy to its publish. */
+  /** A number that identifies a publish when the message is returned. */
   publishId: 'x-settle-copy',
   /** On dead letters: `attempts`, `drop`, `error`, `timeout`, `invalid-payload` or `panic`. */
   reason: 'x-settle-reason',
@@ -24,9 +24,9 @@ export const SettleHeaders = Object.freeze({
   errorMessage: 'x-settle-error-message',
   /** The stack of the error, at most 4 096 bytes; only with `deadLetter.stack`. */
   errorStack: 'x-settle-error-stack',
-  /** How often the message was handed to the subscription. */
+  /** How many attempts were made. */
   attemptsMade: 'x-settle-attempts-made',
-  /** When the first attempt failed, ISO 8601; left out where a broker's own redelivery hid it. */
+  /** When the first attempt failed, ISO 8601; absent if RabbitMQ itself redelivered the message then. */
   firstFailedAt: 'x-settle-first-failed-at',
   /** When the last attempt failed, ISO 8601. */
   failedAt: 'x-settle-failed-at',
@@ -35,14 +35,14 @@ export const SettleHeaders = Object.freeze({
 });
 
 /**
- * Reads a header as an own property: a table key `__proto__` replaces the prototype of what amqplib
- * decodes, and what such a prototype holds was never a header.
+ * Reads a header as an own property: a table key `__proto__` replaces the prototype of the object that
+ * amqplib decodes, and the properties of such a prototype are not headers.
  */
 export function headerOf(headers: Headers | null | undefined, name: string): unknown {
   return headers != null && Object.hasOwn(headers, name) ? headers[name] : undefined;
 }
 
-/** A header that is a text; `undefined` for anything else. */
+/** A header that is a string; `undefined` for any other value. */
 export function textHeaderOf(
   headers: Headers | null | undefined,
   name: string,
@@ -59,7 +59,7 @@ const BROKER_HEADERS: ReadonlySet<string> = new Set([
   'x-acquired-count',
 ]);
 
-/** Whether a header stays behind when a message is copied: the broker's own, and this module's. */
+/** Whether a header is left out when a message is republished: the broker's own, and this library's. */
 export function isDroppedOnRepublish(name: string): boolean {
   return (
     name.startsWith('x-settle-') ||
