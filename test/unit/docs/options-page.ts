@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import {
+  DEAD_LETTER_OPTIONS,
+  type OptionRow,
+  RETRY_OPTIONS,
+  SUBSCRIBE_OPTIONS,
+} from '../../../lib/subscribe/option-table';
+import { SETTLE_OPTIONS } from '../../../lib/subscribe/resolve-settle-options';
+import { type DocComment, docCommentsIn } from './doc-comments';
+
+const model = join(__dirname, '../../../lib/model');
+const comments = new Map([
+  ...docCommentsIn(join(model, 'options.ts')),
+  ...docCommentsIn(join(model, 'settle-options.ts')),
+]);
+
+const SHARED = 'Means the same as in golevelup’s `@RabbitSubscribe`.';
+
+type Rows = Readonly<Record<string, Pick<OptionRow, 'expected' | 'byDefault'>>>;
+
+/** docs/options.md, made of the table of options and their doc comments. */
+export function optionsPage(): string {
+  return `${[
+    '# Options',
+    'Made from the doc comments and the checks of the options; `npm run docs:options` writes it.',
+    '## @Subscribe',
+    ...sections(SUBSCRIBE_OPTIONS, '', [
+      'CommonSubscribeOptions',
+      'AcknowledgedOptions',
+      'NoAckOptions',
+    ]),
+    '## retry',
+    ...sections(RETRY_OPTIONS, 'retry.', ['RetryOptions']),
+    '## deadLetter',
+    ...sections(DEAD_LETTER_OPTIONS, 'deadLetter.', ['DeadLetterOptions']),
+    '## SettleModule.forRoot',
+    ...sections(SETTLE_OPTIONS, '', ['SettleModuleOptions']),
+  ].join('\n\n')}\n`;
+}
+
+function sections(rows: Rows, prefix: string, interfaces: readonly string[]): string[] {
+  return Object.entries(rows).map(([name, row]) => {
+    const comment = interfaces
+      .map((one) => comments.get(`${one}.${name}`))
+      .find((found) => found !== undefined);
+    return section(`${prefix}${name}`, row, comment);
+  });
+}
+
+function section(
+  name: string,
+  { expected, byDefault }: Rows[string],
+  comment?: DocComment,
+): string {
+  const example = comment?.example;
+  return [
+    `### ${name}`,
+    comment?.text ?? SHARED,
+    `- Expected: ${expected}\n- Default: ${comment?.byDefault ?? byDefault}`,
+    ...(example === undefined ? [] : [`\`\`\`ts\n${name.split('.').at(-1)}: ${example}\n\`\`\``]),
+  ].join('\n\n');
+}
