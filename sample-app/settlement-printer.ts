@@ -16,7 +16,7 @@ export class SettlementPrinter implements OnModuleInit {
   }
 
   header(): void {
-    const names = ['handler', 'queue', 'message', 'attempt', 'outcome', 'what becomes of it'];
+    const names = ['handler', 'queue', 'message', 'attempt', 'outcome', 'result'];
     this.screen.row(['   time', 7], ...columnsOf(names));
   }
 
@@ -28,8 +28,8 @@ export class SettlementPrinter implements OnModuleInit {
       queueType,
       delivery.messageId ?? '',
       retry === undefined ? `${attempt}` : `${attempt} of ${retry.attempts}`,
-      wordOf(settlement),
-      fateOf(settlement),
+      resultText(settlement),
+      decisionText(settlement),
     ];
     this.screen.timedRow(...columnsOf(texts));
   }
@@ -40,27 +40,28 @@ function columnsOf(texts: readonly string[]): Column[] {
   return texts.map((text, index) => [text, widths[index] ?? 0]);
 }
 
-/** What the handler said or threw. */
-function wordOf(settlement: Settlement): string {
-  const { outcome, settlement: result } = settlement;
+/** What the handler returned or threw. */
+function resultText(settlement: Settlement): string {
+  const { outcome, status } = settlement;
   if ('error' in settlement) return `threw ${(settlement.error as Error).name}`;
-  if (result === 'released') return '(not begun)';
+  if (status === 'released') return '(not started)';
   return outcome.delay === undefined ? outcome.kind : `${outcome.kind} ${outcome.delay}`;
 }
 
-function fateOf({ decision, subscription, settlement }: Settlement): string {
-  if (settlement !== 'sent') return settlement;
+/** What happened to the message. */
+function decisionText({ decision, subscription, status }: Settlement): string {
+  if (status !== 'sent') return status;
   switch (decision.kind) {
     case 'ack':
       return 'acknowledged';
     case 'reject':
       return 'rejected';
     case 'requeue':
-      return 'back to the queue';
+      return 'requeued';
     case 'republish':
-      return decision.delayMs > 0 ? `again after ${decision.delayMs} ms` : 'again at once';
+      return decision.delayMs > 0 ? `retried in ${decision.delayMs} ms` : 'retried at once';
     case 'deadLetter':
-      return `to ${subscription.deadLetter?.queue}: ${decision.reason}`;
+      return `moved to ${subscription.deadLetter?.queue}: ${decision.reason}`;
     default:
       return decision.kind;
   }

@@ -46,6 +46,7 @@ const publicNames = [
   'isOutcome',
   'linear',
   'on',
+  'parseDuration',
   'retry',
   'retryAfter',
   'steps',

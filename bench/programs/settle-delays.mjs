@@ -46,8 +46,8 @@ const app = await startSettle(Handler, {
   declare: { queue: false },
   ...DECLARED,
 });
-app.get(SettlementEvents).subscribe(({ copy }) => {
-  if (copy !== undefined) waitingQueues.add(copy.queue);
+app.get(SettlementEvents).subscribe(({ republished }) => {
+  if (republished !== undefined) waitingQueues.add(republished.queue);
 });
 const loop = monitorEventLoopDelay({ resolution: 5 });
 loop.enable();

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
-import type { Broker, BrokerConsumer, BrokerDelivery, SettleAction } from '../../lib/amqp/port';
+import type {
+  Broker,
+  BrokerConsumer,
+  BrokerDelivery,
+  RepublishTarget,
+  SettleAction,
+} from '../../lib/amqp/port';
 import { systemClock } from '../../lib/clock';
 import { attemptOf } from '../../lib/delivery/attempt';
 import { DeliveryRecord } from '../../lib/delivery/delivery-record';
+import type { OutgoingMessage } from '../../lib/delivery/republish';
 import { SubscriptionLog } from '../../lib/log/subscription-log';
 import type { SubscribeOptions } from '../../lib/model/options';
 import type { SubscriptionMetadata } from '../../lib/model/subscription-metadata';
@@ -122,8 +129,17 @@ export class ConsumerUnderTest {
 }
 
 /** Settles, and resolves with whether the frame was written. */
-export function settle(delivery: BrokerDelivery, frame: SettleAction): Promise<boolean> {
-  return new Promise((resolve) => delivery.settle(frame, resolve));
+export function settle(delivery: BrokerDelivery, action: SettleAction): Promise<boolean> {
+  return new Promise((resolve) => delivery.settle(action, resolve));
+}
+
+/** Republishes, and resolves with the status of the result. */
+export async function republish(
+  delivery: BrokerDelivery,
+  message: OutgoingMessage,
+  target: RepublishTarget,
+): Promise<string> {
+  return (await delivery.republish(message, target)).status;
 }
 
 /** The body of a delivery as a text. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../../lib/clock';
 import { deadLetterMessageOf, retryMessageOf } from '../../lib/delivery/republish';
 import type { ConformanceScenario } from './adapter';
-import { ConsumerUnderTest, freshName, poll, send, settle, waitForReady } from './bench';
+import { ConsumerUnderTest, freshName, poll, republish, send, settle, waitForReady } from './bench';
 
 const TYPES = ['classic', 'quorum'] as const;
 
@@ -22,7 +22,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
       });
       const first = await under.next();
       const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await first.republish(copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
       await settle(first, 'ack');
       const second = await under.next();
       assert.equal(under.attempt(second), 2);
@@ -49,7 +49,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
         await send(adapter, queue, text);
         const delivery = await under.next();
         const copy = retryMessageOf(under.record(delivery), 2, systemClock.now());
-        assert.equal(await delivery.republish(copy, { to: 'retry', delayMs }), 'confirmed');
+        assert.equal(await republish(delivery, copy, { to: 'retry', delayMs }), 'confirmed');
         await settle(delivery, 'ack');
       }
       await adapter.pass(150);
@@ -74,7 +74,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
       const delivery = await under.next();
       const diagnosis = { reason: 'drop', withStack: false };
       const copy = deadLetterMessageOf(under.record(delivery), diagnosis, systemClock.now());
-      assert.equal(await delivery.republish(copy, { to: 'deadLetter' }), 'confirmed');
+      assert.equal(await republish(delivery, copy, { to: 'deadLetter' }), 'confirmed');
       await settle(delivery, 'ack');
       const [message] = await waitForReady(adapter, dead, 1);
       assert.equal(message?.headers['x-settle-reason'], 'drop');
@@ -104,7 +104,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
         systemClock.now(),
       );
       let result: string | undefined;
-      void delivery.republish(copy, { to: 'deadLetter' }).then((ended) => {
+      void republish(delivery, copy, { to: 'deadLetter' }).then((ended) => {
         result = ended;
       });
       assert.equal(await poll(adapter, 'the copy', () => result), 'confirmed');
@@ -125,7 +125,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
       await adapter.publish(exchange, 'a.key', Buffer.from('one'), {});
       const first = await under.next();
       const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await first.republish(copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
       await settle(first, 'ack');
       const second = await under.next();
       const record = under.record(second);

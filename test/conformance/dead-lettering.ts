@@ -138,7 +138,7 @@ export const limitScenarios: readonly ConformanceScenario[] = [0, 1, 2].map((lim
       const count: unknown = delivery.message.properties.headers?.['x-delivery-count'];
       assert.equal(count, returns === 0 ? undefined : returns);
       assert.equal(under.attempt(delivery), returns + 1);
-      await settle(delivery, 'requeue');
+      await settle(delivery, 'requeueFailed');
     }
     const [message] = await waitForReady(adapter, dead, 1);
     assert.deepEqual(deathOf(message), { reason: 'delivery_limit', queue });

@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock';
 import { SettleHeaders } from '../../lib/delivery/headers';
 import { deadLetterMessageOf, retryMessageOf } from '../../lib/delivery/republish';
 import type { ConformanceScenario } from './adapter';
-import { ConsumerUnderTest, freshName, send, settle, waitForReady } from './bench';
+import { ConsumerUnderTest, freshName, republish, send, settle, waitForReady } from './bench';
 
 /** What no attempt of ours looks like. */
 const NO_ATTEMPTS: readonly unknown[] = [
@@ -36,7 +36,7 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
         const delivery = await under.next();
         assert.equal(under.attempt(delivery), 1, String(value));
         const copy = retryMessageOf(under.record(delivery), 2, systemClock.now());
-        assert.equal(await delivery.republish(copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+        assert.equal(await republish(delivery, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
         await settle(delivery, 'ack');
         const again = await under.next();
         assert.equal(under.attempt(again), 2, String(value));
@@ -56,7 +56,7 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
       await send(adapter, queue, 'one', { expiration: '300' });
       const first = await under.next();
       const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await first.republish(copy, { to: 'retry', delayMs: 1_000 }), 'confirmed');
+      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 1_000 }), 'confirmed');
       await settle(first, 'ack');
       await adapter.pass(600);
       assert.equal(under.delivered, 1);
@@ -64,7 +64,7 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
       assert.equal(second.message.properties.expiration, undefined);
       const diagnosis = { reason: 'drop', withStack: false };
       const letter = deadLetterMessageOf(under.record(second), diagnosis, systemClock.now());
-      assert.equal(await second.republish(letter, { to: 'deadLetter' }), 'confirmed');
+      assert.equal(await republish(second, letter, { to: 'deadLetter' }), 'confirmed');
       await settle(second, 'ack');
       await adapter.pass(500);
       const [message] = await waitForReady(adapter, dead, 1);
@@ -84,14 +84,14 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
       assert.equal(under.attempt(first), 1);
       assert.deepEqual(Object.keys(first.message.properties.headers ?? {}), []);
       const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await first.republish(copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
       await settle(first, 'ack');
       const second = await under.next();
       assert.equal(under.attempt(second), 2);
       assert.equal(second.message.content.length, 0);
       const diagnosis = { reason: 'attempts', withStack: false };
       const letter = deadLetterMessageOf(under.record(second), diagnosis, systemClock.now());
-      assert.equal(await second.republish(letter, { to: 'deadLetter' }), 'confirmed');
+      assert.equal(await republish(second, letter, { to: 'deadLetter' }), 'confirmed');
       await settle(second, 'ack');
       const [message] = await waitForReady(adapter, dead, 1);
       assert.equal(message?.headers[SettleHeaders.reason], 'attempts');
@@ -114,7 +114,7 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
       const diagnosis = { reason: 'drop', withStack: false };
       const letter = deadLetterMessageOf(under.record(delivery), diagnosis, systemClock.now());
       let result: string | undefined;
-      void delivery.republish(letter, { to: 'deadLetter' }).then((ended) => {
+      void republish(delivery, letter, { to: 'deadLetter' }).then((ended) => {
         result = ended;
       });
       while (result === undefined) await adapter.pass(50);

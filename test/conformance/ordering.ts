@@ -86,7 +86,7 @@ async function orderAfterReturns(under: ConsumerUnderTest): Promise<string[]> {
   const [one, two, three] = await under.nextOnes(3);
   assert.ok(one && two && three);
   await under.consumer.pause();
-  for (const delivery of [three, one, two]) await settle(delivery, 'requeue');
+  for (const delivery of [three, one, two]) await settle(delivery, 'requeueFailed');
   under.consumer.resume();
   return takeAll(under);
 }

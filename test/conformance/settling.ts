@@ -52,7 +52,7 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
           const delivery = await under.next();
           assert.equal(delivery.message.fields.redelivered, attempt > 1);
           assert.equal(under.attempt(delivery), counts ? attempt : 1);
-          await settle(delivery, attempt < 3 ? 'requeue' : 'ack');
+          await settle(delivery, attempt < 3 ? 'requeueFailed' : 'ack');
         }
         await under.close();
       },

@@ -19,7 +19,7 @@ export const topologyScenarios: readonly ConformanceScenario[] = [
       for (const attempt of [1, 2, 3]) {
         const delivery = await under.next();
         assert.equal(under.attempt(delivery), attempt);
-        await settle(delivery, 'requeue');
+        await settle(delivery, 'requeueFailed');
       }
       const [message] = await waitForReady(adapter, dead, 1);
       assert.deepEqual(deathOf(message), { reason: 'delivery_limit', queue });
@@ -99,7 +99,7 @@ export const topologyScenarios: readonly ConformanceScenario[] = [
       await send(adapter, queue, 'one', { headers: { 'x-delivery-count': 7 } });
       const first = await under.next();
       assert.equal(under.attempt(first), 1);
-      await settle(first, 'requeue');
+      await settle(first, 'requeueFailed');
       const second = await under.next();
       assert.equal(under.attempt(second), 2);
       await settle(second, 'ack');

@@ -60,7 +60,7 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
       expect(lines[0]).toMatch(
         /Handler\.handle: queue .*channel is gone \(Error: message "a" has been unsettled for \d\.?\d* s; the server waits 1 s for an acknowledgement\. A 'timeout' below that ends such a handler\); .*consuming again/,
       );
-      expect(settlements.filter(({ settlement }) => settlement === 'abandoned')).toHaveLength(1);
+      expect(settlements.filter(({ status }) => status === 'abandoned')).toHaveLength(1);
       expect(registry.get(Handler, 'handle').state).toBe('consuming');
     });
 

@@ -1,17 +1,17 @@
 import { afterEach, expect, it } from 'vitest';
-import { drop, linear, type Outcome, retry, retryAfter, type SubscribeOptions } from '../../lib';
+import { drop, linear, type Outcome, retry, retryAfter } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { connectionNamed, killConnections, managed } from '../support/forced';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 import { describeOn } from '../support/versions';
 
 const FIRST = 400;
 const LONGEST = 900;
 
 /** A subscription whose backoff the broker carries out: 400, 800, 900, 900 ms, ... */
-function delayedByBroker(queue: string, attempts: number): SubscribeOptions {
+function delayedByBroker(queue: string, attempts: number): AcknowledgedOptions {
   return {
     queue,
     queueType: 'quorum',
@@ -36,7 +36,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       runs.slice(1).map(({ at }, index) => at - (runs[index]?.at ?? Number.NaN));
 
     function recorded(
-      options: SubscribeOptions,
+      options: AcknowledgedOptions,
       body: (attempt: number, signal: AbortSignal) => Outcome | Promise<void> | undefined,
     ) {
       return handlerOf(options, (_payload, { attempt, signal }) => {

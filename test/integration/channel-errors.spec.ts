@@ -37,7 +37,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       finish.open();
       for (const queue of queues) await waitForEmpty(queue);
       expect(runs).toEqual([false, false, ...(isLost ? [true, true] : [])]);
-      const sent = settlements.filter(({ settlement }) => settlement === 'sent');
+      const sent = settlements.filter(({ status }) => status === 'sent');
       expect(sent).toHaveLength(2);
       for (const queue of queues) await broker.send(queue, 2);
       await until(() => runs.length === (isLost ? 6 : 4));
@@ -78,6 +78,6 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(log.matching(/channel is gone .*PRECONDITION_FAILED/, ['error'])).toHaveLength(1);
     expect(registry.get(First, 'handle').abandoned).toBe(5);
     expect(registry.get(Second, 'handle')).toMatchObject({ abandoned: 0, state: 'consuming' });
-    expect(settlements.filter(({ settlement }) => settlement === 'sent')).toHaveLength(10);
+    expect(settlements.filter(({ status }) => status === 'sent')).toHaveLength(10);
   });
 });

@@ -79,7 +79,7 @@ describe('close()', async () => {
     await app.close();
     expect(performance.now() - startedAt).toBeLessThan(3_000);
     expect(signal?.aborted).toBe(true);
-    expect(app.settlements.map(({ settlement }) => settlement)).toEqual(['abandoned']);
+    expect(app.settlements.map(({ status }) => status)).toEqual(['abandoned']);
     await broker.waitForReady(queue, 1);
   });
 

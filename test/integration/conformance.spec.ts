@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { conformanceScenarios } from '../../lib/testing';
+import { conformanceScenarios } from '../conformance';
 import { rabbitAdapter } from '../support/rabbitmq-adapter';
 
 describe('the RabbitMQ adapter conforms', () => {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { ConsumeMessage, Options } from 'amqplib';
 import { describe, expect, it } from 'vitest';
-import { type Outcome, retry, retryAfter, type SubscribeOptions } from '../../lib';
+import { type Outcome, retry, retryAfter } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 const properties: Options.Publish = {
   contentType: 'application/json',
@@ -48,7 +48,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     body: Buffer,
     published: Options.Publish,
     way: () => Outcome,
-    options: Partial<SubscribeOptions> = {},
+    options: Partial<AcknowledgedOptions> = {},
   ): Promise<ConsumeMessage[]> {
     const queue = unique('copied');
     const seen: ConsumeMessage[] = [];

@@ -115,13 +115,12 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
       caught.release();
       await settled(50);
       // During the outage nothing is kept to be sent later.
-      expect(settlements.map(({ settlement }) => settlement)).toEqual(Array(50).fill('abandoned'));
+      expect(settlements.map(({ status }) => status)).toEqual(Array(50).fill('abandoned'));
       expect(proxy.count('client', 'basic.publish')).toBe(50);
       proxy.refuse(false);
       const ends = (): number =>
-        settlements.filter(
-          ({ settlement, decision }) => settlement === 'sent' && decision.kind === 'ack',
-        ).length;
+        settlements.filter(({ status, decision }) => status === 'sent' && decision.kind === 'ack')
+          .length;
       await until(() => ends() >= 50 + copies, { timeoutMs: 20_000, what: 'all ends' });
       await waitForEmpty(queue);
       expect(ends()).toBe(50 + copies);

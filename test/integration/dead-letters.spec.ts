@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { drop, type Outcome, Panic, retry, retryAfter, type SubscribeOptions } from '../../lib';
+import { drop, type Outcome, Panic, retry, retryAfter } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 const bytes = (text: unknown): number => Buffer.byteLength(String(text));
 
@@ -12,7 +12,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
   /** The headers of the one dead letter that a body makes of a message. */
   async function headersOf(
     body: (attempt: number) => unknown,
-    options: Partial<SubscribeOptions> = {},
+    options: Partial<AcknowledgedOptions> = {},
     message: unknown = {},
   ): Promise<Record<string, unknown>> {
     const queue = unique('diagnosed');
@@ -35,7 +35,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
   const reasons: [
     reason: string,
     body: (attempt: number) => unknown,
-    options: Partial<SubscribeOptions>,
+    options: Partial<AcknowledgedOptions>,
     told: Record<string, unknown>,
   ][] = [
     ['drop', () => drop('not wanted'), {}, { 'x-settle-error-message': 'not wanted' }],

@@ -156,7 +156,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
       id === 'control' || outcomes.includes('sent') ? undefined : retryAfter(300),
     );
     const app = await startApp({ providers: [Handler], settle: { republishTimeout: '2s' } });
-    app.app.get(SettlementEvents).subscribe(({ settlement }) => outcomes.push(settlement));
+    app.app.get(SettlementEvents).subscribe(({ status }) => outcomes.push(status));
     await broker.send(queue, 'waits');
     await until(() => outcomes.includes('republishFailed'));
     const lines = app.log.matching(new RegExp(name.replaceAll('.', '\\.')), ['error']);

@@ -43,7 +43,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', asyn
     await until(() => signals.every(({ aborted }) => aborted));
     finish.open();
     await settled(3);
-    expect(settlements.map(({ settlement }) => settlement)).toEqual(Array(3).fill('abandoned'));
+    expect(settlements.map(({ status }) => status)).toEqual(Array(3).fill('abandoned'));
     await eventually(async () => expect(await broker.consumers(queue)).toBe(1));
     await broker.send(queue, 4);
     await settled(4);

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { retry, type SubscribeOptions } from '../../lib';
+import { retry } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { waitForEmpty } from '../support/forced';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 import { itOn, serverIs } from '../support/versions';
 
 const broker = await openBroker();
 const hasDefaultLimit = serverIs({ from: '4.0' });
 
 /** Starts a subscription that always retries; gives the attempts that its handler sees. */
-async function retrying(queue: string, options: SubscribeOptions) {
+async function retrying(queue: string, options: Partial<AcknowledgedOptions>) {
   const attempts: number[] = [];
   const Handler = handlerOf(
     { queue, queueType: 'quorum', deadLetter: `${queue}.dead`, ...options },

@@ -3,7 +3,7 @@ import { Panic, retry } from '../../lib';
 import { startApp, type TestApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 import { describeOn, itOn } from '../support/versions';
 
 describe.each(['classic', 'quorum'] as const)('a bad message on a %s queue', async (queueType) => {
@@ -139,7 +139,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
   /** Starts the application as a supervisor does, each time until it stops itself or is idle. */
   async function supervised(
     starts: number,
-    options: Partial<Parameters<typeof handlerOf>[0]>,
+    options: Partial<AcknowledgedOptions>,
   ): Promise<{ queue: string; runs: string[]; apps: TestApp[] }> {
     const queue = unique('panic');
     const runs: string[] = [];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ack, HandlerTimeoutError, on, retryAfter, type SubscribeOptions } from '../../lib';
+import { ack, HandlerTimeoutError, on, retryAfter } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { Gate, until } from '../support/eventually';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 class BankTimeout extends Error {}
 class BankSaysNo extends Error {}
@@ -11,7 +11,7 @@ class BankSaysNo extends Error {}
 describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  async function failing(error: unknown, more: Partial<SubscribeOptions> = {}) {
+  async function failing(error: unknown, more: Partial<AcknowledgedOptions> = {}) {
     const queue = unique('errors');
     let runs = 0;
     const Handler = handlerOf({ queue, queueType, ...more }, async (_payload, { attempt }) => {
@@ -68,8 +68,8 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     on((error) => (error as Error).message === 'known', ack()),
     on(Error, 'drop'),
     on(BankTimeout, 'skip'),
-    'failFast' as const,
-  ];
+    'failFast',
+  ] as const;
   it.each<[what: string, error: unknown, decision: string]>([
     ['the class of the error', new BankSaysNo(), 'ack'],
     ['a class of a list', new BankTimeout(), 'republish'],

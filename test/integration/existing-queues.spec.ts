@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { retry, retryAfter, type SubscribeOptions } from '../../lib';
+import { retry, retryAfter } from '../../lib';
 import { startApp, type TestApp } from '../support/app';
 import { management, openBroker, unique } from '../support/broker';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 import { setPolicy } from '../support/policies';
 
 /** The attempts that were settled; the settlement of a copy may be told after that of the next attempt. */
@@ -28,7 +28,9 @@ describe.each(['classic', 'quorum'] as const)(
       return queue;
     }
 
-    it.each<[what: string, body: () => unknown, options: Partial<SubscribeOptions>, runs: number]>([
+    it.each<
+      [what: string, body: () => unknown, options: Partial<AcknowledgedOptions>, runs: number]
+    >([
       ['an error', () => Promise.reject(new Error('failed')), {}, 1],
       ['the last retry()', () => retry(), { retry: { attempts: 3 } }, 3],
       ['the last retryAfter()', () => retryAfter(20), { retry: { attempts: 3 } }, 3],

@@ -48,7 +48,7 @@ describe('failFast', async () => {
     await app.close();
 
     expect(begun).toEqual(['1', '2', '3', '4', 'bad']);
-    const sent = app.settlements.filter(({ settlement }) => settlement === 'sent');
+    const sent = app.settlements.filter(({ status }) => status === 'sent');
     expect(sent.map(({ decision }) => decision.kind)).toEqual(Array(4).fill('ack'));
     expect(calls).toEqual([{ messageId: 'm-bad', settled: app.settlements.length }]);
     expect(app.registry.list().map(({ state }) => state)).toEqual(['stopped']);
@@ -106,11 +106,7 @@ describe('failFast', async () => {
     await app.close();
 
     expect(app.failed.map(({ error }) => String(error))).toEqual(['Panic: the first']);
-    expect(app.settlements.map(({ settlement }) => settlement)).toEqual([
-      'none',
-      'released',
-      'sent',
-    ]);
+    expect(app.settlements.map(({ status }) => status)).toEqual(['none', 'released', 'sent']);
     expect(await broker.ready(other)).toBe(0);
     for (const queue of [first, second]) await broker.waitForReady(queue, 1);
     const channelOf = (queue: string): number | undefined =>

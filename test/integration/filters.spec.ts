@@ -8,9 +8,10 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { describe, expect, it } from 'vitest';
-import { ack, drop, Panic, retryAfter, Subscribe, type SubscribeOptions } from '../../lib';
+import { ack, drop, Panic, retryAfter, Subscribe } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
+import type { AcknowledgedOptions } from '../support/handlers';
 
 type Catching = (error: unknown, host: ArgumentsHost) => unknown;
 
@@ -22,7 +23,7 @@ describe.each(['classic', 'quorum'] as const)(
     /** A handler that fails, under a filter on its method. */
     async function filtered(
       catching: Catching,
-      { error = new Error('failed') as unknown, more = {} as Partial<SubscribeOptions> } = {},
+      { error = new Error('failed') as unknown, more = {} as Partial<AcknowledgedOptions> } = {},
     ) {
       const queue = unique('filtered');
       @Catch()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { management, openBroker, unique, url } from '../support/broker';
 import { until } from '../support/eventually';
+import type { AcknowledgedOptions } from '../support/handlers';
 import { ChildApp } from '../support/process/child-app';
 import { useCompiledFixtures } from '../support/process/compiled';
 import type { Job, WorkerSettings } from './fixtures/worker';
@@ -9,7 +10,7 @@ const killed = { code: null, signal: 'SIGKILL' } as const;
 
 const quorum = { arguments: { 'x-queue-type': 'quorum' } } as const;
 
-type Subscribed = WorkerSettings['subscribe'] & { readonly queue: string };
+type Subscribed = AcknowledgedOptions & { readonly queue: string };
 
 function capped(queue: string): Subscribed {
   return { queue, retry: { attempts: 3 }, deadLetter: `${queue}.dead` };
@@ -98,7 +99,7 @@ describe('a message whose process is killed in its handler', async () => {
       retry: { attempts: 2 },
     };
     await broker.declare(queue, quorum);
-    await send(queue, { id: 'bad', do: 'die' }, { id: 'beside', kind: 'work' });
+    await send(queue, { id: 'bad', do: 'die' }, { id: 'beside', do: 'work' });
     await send(queue, { id: 'behind', do: 'work' });
     expect(await attemptsUntilKilled(subscribe, 3)).toEqual([1]);
     expect(await attemptsUntilKilled(subscribe, 3)).toEqual([2]);

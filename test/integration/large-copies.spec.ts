@@ -40,7 +40,7 @@ describe('many large messages', async () => {
     for (const [id, attempts] of runs) expect([id, attempts]).toEqual([id, [1, 2]]);
     // No more copies are under way than messages are in hand: that bounds the memory.
     expect(inFlight).toBeLessThanOrEqual(prefetch);
-    expect(new Set(app.settlements.map(({ settlement }) => settlement))).toEqual(new Set(['sent']));
+    expect(new Set(app.settlements.map(({ status }) => status))).toEqual(new Set(['sent']));
     await broker.waitForReady(queue, 0);
     expect(await broker.ready(`${queue}.dead`)).toBe(0);
   });

@@ -16,8 +16,6 @@ import { openProxy } from '../support/proxied';
 import type { AmqpProxy, Frame } from '../support/proxy';
 import { itOn } from '../support/versions';
 
-type Options = Omit<SubscribeOptions, 'queue' | 'queueType'>;
-
 // What the application sent to settle deliveries and to publish, and what the broker confirmed.
 function framesOf(proxy: AmqpProxy): string[] {
   return proxy.frames.flatMap(({ direction, method, details }: Frame) => {
@@ -41,13 +39,13 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
 
   /** One message; the handler does `work` at its first run, and nothing at any later one. */
   async function settle(
-    options: Options,
+    options: SubscribeOptions,
     work: (delivery: Delivery) => unknown,
   ): Promise<{ queue: string; frames: () => string[]; app: TestApp; runs: number[] }> {
     const queue = unique('table');
     const proxy = await openProxy();
     const runs: number[] = [];
-    const Handler = handlerOf({ queue, queueType, ...options }, (_payload, delivery) => {
+    const Handler = handlerOf({ ...options, queue, queueType }, (_payload, delivery) => {
       runs.push(delivery.attempt);
       return runs.length === 1 ? work(delivery) : undefined;
     });
@@ -63,7 +61,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
   };
   const dead = unique('table.dead');
 
-  it.each<[string, Options, () => unknown]>([
+  it.each<[string, SubscribeOptions, () => unknown]>([
     ['nothing', {}, () => undefined],
     ['ack()', { retry: { attempts: 3 }, deadLetter: dead }, () => ack()],
     ['skip', { retry: { attempts: 3 }, deadLetter: dead, onError: 'skip' }, throwing],
@@ -84,7 +82,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     expect(runs).toEqual([1]);
   });
 
-  it.each<[string, Options]>([
+  it.each<[string, SubscribeOptions]>([
     ['without a dead letter', {}],
     ['by the broker', { deadLetter: { queue: dead, by: 'broker' } }],
   ])('drop %s: a reject', async (_name, options) => {
@@ -98,7 +96,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     'the cap: the dead letter, reason attempts',
     async (say) => {
       const queue = unique('capped');
-      const options: Options = { retry: { attempts: 1 }, deadLetter: queue };
+      const options: SubscribeOptions = { retry: { attempts: 1 }, deadLetter: queue };
       const { frames } = await settle(options, () => say());
       await until(() => frames().length >= 3);
       expect(frames()).toEqual([`publish to ${queue}`, 'confirm', 'ack']);
@@ -133,7 +131,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     expect(runs).toEqual([1, 2]);
   });
 
-  it.each<[string, Options]>([
+  it.each<[string, SubscribeOptions]>([
     ['declared', { retry: { attempts: 3 } }],
     ['undeclared', {}],
   ])('retryAfter() %s: a copy that waits', async (_name, options) => {
@@ -159,7 +157,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     async (work) => {
       const { frames, app } = await settle({ noAck: true }, work);
       await app.close();
-      expect(app.settlements.map(({ settlement }) => settlement)).toEqual(['none']);
+      expect(app.settlements.map(({ status }) => status)).toEqual(['none']);
       expect(frames()).toEqual([]);
     },
   );

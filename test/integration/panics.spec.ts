@@ -4,13 +4,13 @@ import { ack, Panic, type SettleModuleOptions, type SubscribeOptions } from '../
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (queueType) => {
   const broker = await openBroker();
 
   async function panicking(
-    more: Partial<SubscribeOptions>,
+    more: Partial<AcknowledgedOptions>,
     { error = (): unknown => new Panic('a bug'), settle = {} as SettleModuleOptions } = {},
   ) {
     const queue = unique('panics');

@@ -125,7 +125,7 @@ describe('the settlement events', async () => {
     const events: Settlement[] = [];
     const app = await observed((stream) => stream.subscribe((event) => events.push(event)));
     expect(events).toEqual(app.settlements);
-    expect(events.map(({ decision, settlement }) => [decision.kind, settlement])).toEqual([
+    expect(events.map(({ decision, status }) => [decision.kind, status])).toEqual([
       ['ack', 'sent'],
       ['reject', 'sent'],
       ['ack', 'sent'],
@@ -217,7 +217,7 @@ describe('the settlement events', async () => {
           steps.push('first');
           throw new Error('after');
         })
-        .andAfter(({ settlement, decision }) => steps.push(`${settlement} ${decision.kind}`)),
+        .andAfter(({ status, decision }) => steps.push(`${status} ${decision.kind}`)),
     );
     const app = await startApp({ providers: [Handler] });
     app.app.get(SettlementEvents).subscribe(() => steps.push('event'));

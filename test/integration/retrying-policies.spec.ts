@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { fixed, on, Panic, retryAfter, type SubscribeOptions } from '../../lib';
+import { fixed, on, Panic, retryAfter } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 class Busy extends Error {}
 
-type Options = Partial<SubscribeOptions>;
+type Options = Partial<AcknowledgedOptions>;
 
 // What fails, under which policy, and whether the handler's body is reached.
 const rows: [name: string, options: Options, body: () => unknown, runs: boolean][] = [

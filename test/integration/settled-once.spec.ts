@@ -118,7 +118,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await settled(4);
     await until(() => settlingFrames(proxy).length >= 4);
     await waitForEmpty(queue);
-    expect(settlements.map(({ settlement }) => settlement)).toEqual(kinds.map(() => 'sent'));
+    expect(settlements.map(({ status }) => status)).toEqual(kinds.map(() => 'sent'));
     expect(
       settlingFrames(proxy)
         .map(([, tag]) => tag)

@@ -37,7 +37,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(log.matching(/timeout: HandlerTimeoutError.*dead-letter queue/)).toHaveLength(2);
     await broker.waitForReady(`${queue}.dead`, 2);
     await waitForEmpty(queue);
-    expect(settlements.every(({ settlement }) => settlement === 'sent')).toBe(true);
+    expect(settlements.every(({ status }) => status === 'sent')).toBe(true);
   });
 
   it('without a timeout they do not hold up the end beyond its limit', async () => {
@@ -140,7 +140,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
         for (let id = 2; id <= 6; id += 1) await broker.send(queue, id);
         await settled(7);
         expect(seen).toEqual([1, 1, 2, 3, 4, 5, 6]);
-        const counted = settlements.map(({ settlement }) => settlement);
+        const counted = settlements.map(({ status }) => status);
         expect(counted.filter((one) => one === 'abandoned')).toHaveLength(1);
         expect(registry.get(Handler, 'handle')).toMatchObject({ abandoned: 1, state: 'consuming' });
         await waitForEmpty(queue);

@@ -24,9 +24,17 @@ describe('what is wrong at startup', async () => {
         return true;
       }
     }
+    // An object that the compiler would refuse.
+    const invalid = {
+      queue,
+      prefetch: 0,
+      retry: { attempts: 0 },
+      noAck: true,
+      deadLetter: 'dead',
+    } as never;
     @Injectable()
     class Billing {
-      @Subscribe({ queue, prefetch: 0, retry: { attempts: 0 }, noAck: true, deadLetter: 'dead' })
+      @Subscribe(invalid)
       charge(): void {}
 
       @Subscribe({ queue })
@@ -45,11 +53,11 @@ describe('what is wrong at startup', async () => {
       parameters(_payload: string, _more: string, @Delivery() _delivery: Delivery): void {}
 
       @Subscribe({
-        queue: `${queue}.undecodable`,
+        queue: `${queue}.invalid`,
         onInvalidPayload: 'retry',
         timeout: 'soon' as never,
       })
-      undecodable(): void {}
+      invalid(): void {}
     }
     @Controller()
     class Orders {
@@ -73,17 +81,17 @@ describe('what is wrong at startup', async () => {
     const expected = [
       /^Billing\.charge: prefetch: expected a whole number .*; found 0$/,
       /^Billing\.charge: retry\.attempts: expected .*; found 0$/,
-      /^Billing\.charge: retry: expected nothing beside noAck.*; found \{ attempts: 0 \}$/,
-      /^Billing\.charge: deadLetter: expected nothing beside noAck.*; found 'dead'$/,
-      /^Billing\.refund: queue: expected a queue of its own; found ".*", which Billing\.charge/,
-      /^Billing\.old: errorHandler: not an option of @Subscribe; instead: onError/,
+      /^Billing\.charge: retry: expected no such option together with noAck.*; found \{ attempts: 0 \}$/,
+      /^Billing\.charge: deadLetter: expected no such option together with noAck.*; found 'dead'$/,
+      /^Billing\.refund: queue ".*" is already consumed by Billing\.charge; /,
+      /^Billing\.old: errorHandler: not an option of @Subscribe; use instead: onError/,
       /^Billing\.open: queue: expected the name of a queue.*; found undefined$/,
       /^Billing\.keys: routingKey: expected a key, since exchange "topic".*; found none/,
       /^Billing\.parameters: parameter 1: expected a decorator.*; found none/,
-      /^Billing\.undecodable: onInvalidPayload: expected .*; found 'retry'$/,
-      /^Billing\.undecodable: timeout: expected .*; found 'soon'$/,
+      /^Billing\.invalid: onInvalidPayload: expected .*; found 'retry'$/,
+      /^Billing\.invalid: timeout: expected .*; found 'soon'$/,
       /^Orders\.placed: guards: expected instances; found the class Guard/,
-      /^PerRequest\.handle: expected a provider with one instance; found a request-scoped/,
+      /^PerRequest\.handle: the provider is request-scoped; @Subscribe needs a singleton provider$/,
     ];
     for (const pattern of expected) expect(lines).toContainEqual(expect.stringMatching(pattern));
     expect(lines).toHaveLength(expected.length);

@@ -40,10 +40,7 @@ describe('close()', async () => {
     await closed;
 
     expect(begun).toEqual(['first']);
-    const results = app.settlements.map(({ delivery, settlement }) => [
-      delivery.payload,
-      settlement,
-    ]);
+    const results = app.settlements.map(({ delivery, status }) => [delivery.payload, status]);
     expect(results).toContainEqual(['first', 'sent']);
     expect(results.filter(([, result]) => result === 'released')).toHaveLength(1);
     await broker.waitForReady(queue, 2);
@@ -61,8 +58,8 @@ describe('close()', async () => {
       async handle() {
         order.push('begun');
         await finish.promise;
-        return ack().andAfter(async ({ settlement }) => {
-          order.push(`after ${settlement}`);
+        return ack().andAfter(async ({ status }) => {
+          order.push(`after ${status}`);
           await sleep(300);
           order.push('after work');
         });
@@ -132,7 +129,7 @@ describe('close()', async () => {
     expect(app.log.matching(/Handler\.handle: 2 deliveries not finished/, ['warn'])).toHaveLength(
       1,
     );
-    expect(app.settlements.map(({ settlement }) => settlement)).toEqual(['released', 'released']);
+    expect(app.settlements.map(({ status }) => status)).toEqual(['released', 'released']);
     await broker.waitForReady(queue, 2);
   });
 
@@ -157,7 +154,7 @@ describe('close()', async () => {
     await broker.send(queue, 1);
     await until(() => begun);
     await app.close();
-    expect(app.settlements.map(({ settlement }) => settlement)).toEqual(['released']);
+    expect(app.settlements.map(({ status }) => status)).toEqual(['released']);
     await broker.waitForReady(queue, 1);
   }, 10_000);
 });

@@ -67,7 +67,7 @@ describe.each(['classic', 'quorum'] as const)(
       ],
     ])('%s is released and costs no attempt', async (_name, handling, options) => {
       const { app, queue } = await endWhileStopping(handling, options);
-      expect(app.settlements.map(({ settlement }) => settlement)).toEqual(['released']);
+      expect(app.settlements.map(({ status }) => status)).toEqual(['released']);
       await broker.waitForReady(queue, 1);
       const message = await broker.take(queue);
       expect(message.fields.redelivered).toBe(true);
@@ -80,7 +80,7 @@ describe.each(['classic', 'quorum'] as const)(
 
     it('an outcome that is returned or thrown is settled as usual', async () => {
       const dropped = await endWhileStopping(() => drop('no use'));
-      expect(dropped.app.settlements.map(({ settlement }) => settlement)).toEqual(['sent']);
+      expect(dropped.app.settlements.map(({ status }) => status)).toEqual(['sent']);
       const dead = await broker.take(`${dropped.queue}.dead`);
       expect(dead.properties.headers?.['x-settle-reason']).toBe('drop');
       expect(await broker.ready(dropped.queue)).toBe(0);
@@ -88,7 +88,7 @@ describe.each(['classic', 'quorum'] as const)(
       const retried = await endWhileStopping(() => {
         throw retry();
       });
-      expect(retried.app.settlements.map(({ settlement }) => settlement)).toEqual(['sent']);
+      expect(retried.app.settlements.map(({ status }) => status)).toEqual(['sent']);
       await broker.waitForReady(retried.queue, 1);
       const again = await broker.take(retried.queue);
       const header = queueType === 'classic' ? 'x-settle-attempt' : 'x-delivery-count';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { drop, retryAfter, SettlementEvents, type SubscribeOptions } from '../../lib';
+import { drop, retryAfter, SettlementEvents } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { eventually, until } from '../support/eventually';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
 import { basicNack, fromClient, fromServer } from '../support/proxy';
 
@@ -16,7 +16,7 @@ describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (q
   /** An application behind a proxy; its handler drops to a dead-letter queue what is not 'good'. */
   async function dropping(
     settle: { republishTimeout?: number } = {},
-    options: Partial<SubscribeOptions> = {},
+    options: Partial<AcknowledgedOptions> = {},
   ) {
     const queue = unique('copy');
     const dead = `${queue}.dead`;
@@ -27,7 +27,7 @@ describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (q
       return id === 'good' ? undefined : drop();
     });
     const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url }, settle });
-    const outcomes = (): string[] => app.settlements.map(({ settlement }) => settlement);
+    const outcomes = (): string[] => app.settlements.map(({ status }) => status);
     const sent = (method: 'basic.ack' | 'basic.nack' | 'basic.reject'): number =>
       proxy.count('client', method);
     return { queue, dead, proxy, runs, app, outcomes, sent, Handler };
@@ -129,7 +129,7 @@ describe.each(['classic', 'quorum'] as const)('a copy from a %s queue', async (q
     await broker.send(queue, 2);
     await app.settled(4);
     expect(proxy.count('server', 'basic.return')).toBe(1);
-    expect(app.settlements.map(({ settlement }) => settlement)).toEqual(Array(4).fill('sent'));
+    expect(app.settlements.map(({ status }) => status)).toEqual(Array(4).fill('sent'));
   });
 
   it('that is returned and may not be declared is given up, nothing is lost', async () => {

@@ -1,9 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { SubscribeOptions } from '../../lib';
 import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
-import { handlerOf } from '../support/handlers';
+import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 const json = Buffer.from('{"a":1}');
 const bom = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -11,7 +10,11 @@ const bom = Buffer.from([0xef, 0xbb, 0xbf]);
 describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  async function receive(body: Buffer, properties: object, more: Partial<SubscribeOptions> = {}) {
+  async function receive(
+    body: Buffer,
+    properties: object,
+    more: Partial<AcknowledgedOptions> = {},
+  ) {
     const queue = unique('bodies');
     const payloads: unknown[] = [];
     const Handler = handlerOf(

@@ -53,7 +53,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue', (queueType) => {
     await until(() => runs.length === 2, { timeoutMs: 30_000 });
     finish.open();
     await until(() => settlements.length === 2);
-    expect(settlements.map(({ settlement }) => settlement).sort()).toEqual(['abandoned', 'sent']);
+    expect(settlements.map(({ status }) => status).sort()).toEqual(['abandoned', 'sent']);
     const after = await Broker.connect();
     await after.send(queue, 2);
     await until(() => runs.length === 3);

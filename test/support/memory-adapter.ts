@@ -1,9 +1,9 @@
 import { MemoryConnection } from '../../lib/memory/memory-connection';
 import { MemoryServer } from '../../lib/memory/memory-server';
 import { VirtualClock } from '../../lib/memory/virtual-clock';
-import type { ConformanceAdapter } from '../../lib/testing';
 import { propertiesOf } from '../../lib/testing/memory-amqp-connection';
 import { testMessageOf } from '../../lib/testing/test-settlement';
+import type { ConformanceAdapter } from '../conformance/adapter';
 
 /** The broker in memory for the conformance suite, on a clock that moves when the suite lets time pass. */
 export function memoryAdapter(version: readonly [number, number] = [4, 3]): ConformanceAdapter {

@@ -1,8 +1,8 @@
 import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { systemClock } from '../../lib/clock';
 import { GolevelupConnection } from '../../lib/rabbitmq/golevelup';
-import type { ConformanceAdapter } from '../../lib/testing';
 import { type TestMessage, testMessageOf } from '../../lib/testing/test-settlement';
+import type { ConformanceAdapter } from '../conformance/adapter';
 import { Broker, management, url, withoutNagle } from './broker';
 
 const SILENT = { log: () => {}, warn: () => {}, error: () => {} };

@@ -23,8 +23,8 @@ export class Operating {
   }
 
   count(): void {
-    this.settlements.subscribe(({ subscription, decision, settlement }) => {
-      counter.add(1, { handler: subscription.handler, decision: decision.kind, settlement });
+    this.settlements.subscribe(({ subscription, decision, status }) => {
+      counter.add(1, { handler: subscription.handler, decision: decision.kind, status });
     });
   }
 }

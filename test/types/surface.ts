@@ -71,7 +71,7 @@ export class Reader {
 export function outcomes(value: unknown): void {
   const outcome: Outcome = ack()
     .andAfter(() => 'ignored')
-    .andAfter(async ({ decision, settlement }) => void [decision.kind, settlement]);
+    .andAfter(async ({ decision, status }) => void [decision.kind, status]);
   if (isOutcome(value)) void value.kind;
   void [drop(), drop('why'), retryAfter(), retryAfter(5), retryAfter('5m'), outcome];
   // @ts-expect-error No unit.
@@ -99,9 +99,9 @@ export async function registry(subscriptions: SubscriptionRegistry): Promise<voi
 }
 
 export function events(stream: SettlementEvents): void {
-  stream.subscribe(({ delivery, decision, settlement, durationMs }: Settlement) => {
+  stream.subscribe(({ delivery, decision, status, durationMs }: Settlement) => {
     void [delivery.queue, decision.kind, durationMs];
     // @ts-expect-error No such result.
-    void (settlement === 'acked');
+    void (status === 'acked');
   });
 }

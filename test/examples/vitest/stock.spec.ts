@@ -24,7 +24,10 @@ describe('Stock', () => {
   it('comes again at once where somebody holds the shelf', async () => {
     const first = await shop.deliver(Stock, 'reserve', { ...order, article: 'coffee' });
     expect(first).toMatchObject({ outcome: 'retry', attempt: 1 });
-    expect(first.copies).toMatchObject([{ queue: 'stock', headers: { 'x-settle-attempt': 2 } }]);
+    expect(first.republished).toMatchObject({
+      queue: 'stock',
+      headers: { 'x-settle-attempt': 2 },
+    });
     await shop.idle();
     expect(shop.settlements(Stock, 'reserve').map(({ outcome }) => outcome)).toEqual([
       'retry',
