@@ -5,7 +5,7 @@ import { Releases, stop } from '../support/releases';
 import { SteadyPublisher } from '../support/steady-publisher';
 import { itOn } from '../support/versions';
 
-// The steps are those of docs/adopting.md.
+// The steps are those of docs/migration-golevelup.md.
 describe.each(['classic', 'quorum'] as const)(
   'a running @RabbitSubscribe on a %s queue becomes @Subscribe',
   async (queueType) => {

@@ -5,7 +5,7 @@ import { useCompiledFixtures } from '../support/process/compiled';
 import { Releases, stop } from '../support/releases';
 import { SteadyPublisher } from '../support/steady-publisher';
 
-// The steps are those of docs/adopting.md.
+// The steps are those of docs/quorum-migration.md.
 describe('a running classic queue is moved to a quorum queue', async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();

@@ -4,7 +4,7 @@ import { Broker, openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { serverIs } from '../support/versions';
 
-// What the server itself does, with no line of this package in between: docs/versions.md stands on it.
+// What the server itself does, with no line of this package in between: docs/rabbitmq-versions.md stands on it.
 const broker = await openBroker();
 const tellsReturnsApart = serverIs({ from: '4.3' });
 const hasDefaultLimit = serverIs({ from: '4.0' });

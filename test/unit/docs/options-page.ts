@@ -53,10 +53,10 @@ function section(
   comment?: DocComment,
 ): string {
   const example = comment?.example;
-  return [
-    `### ${name}`,
-    comment?.text ?? SHARED,
-    `- Expected: ${expected}\n- Default: ${comment?.byDefault ?? byDefault}`,
-    ...(example === undefined ? [] : [`\`\`\`ts\n${name.split('.').at(-1)}: ${example}\n\`\`\``]),
-  ].join('\n\n');
+  const lines = [
+    `- Expected: ${expected}`,
+    `- Default: ${comment?.byDefault ?? byDefault}`,
+    ...(example === undefined ? [] : [`- Example: \`${name.split('.').at(-1)}: ${example}\``]),
+  ];
+  return [`### ${name}`, comment?.text ?? SHARED, lines.join('\n')].join('\n\n');
 }

@@ -1,4 +1,4 @@
-// What README.md shows of tests; held by test/unit/readme.spec.ts.
+// The snippets of docs/testing.md.
 import { Injectable } from '@nestjs/common';
 import { InjectSubscription, type SubscriptionMetadata } from 'nestjs-settle';
 import { Billing } from '../../sample-app/billing';

@@ -1,4 +1,4 @@
-// What docs/adopting.md shows; held by test/unit/readme.spec.ts.
+// The snippets of docs/migration-golevelup.md, quorum-migration.md and configuration.md.
 import { Injectable } from '@nestjs/common';
 import type { Channel } from 'amqplib';
 import { exponential, Subscribe, SubscriptionRegistry } from 'nestjs-settle';
@@ -7,10 +7,14 @@ interface Order {
   readonly number: number;
 }
 
-declare function charge(order: Order): Promise<void>;
+declare class Bank {
+  charge(order: Order): Promise<void>;
+}
 
 @Injectable()
-export class OfOthers {
+export class ExistingQueue {
+  constructor(private readonly bank: Bank) {}
+
   @Subscribe({
     queue: 'invoices',
     queueType: 'quorum',
@@ -19,12 +23,14 @@ export class OfOthers {
     deadLetter: 'invoices.dead',
   })
   async charge(order: Order): Promise<void> {
-    await charge(order);
+    await this.bank.charge(order);
   }
 }
 
 @Injectable()
-export class WordChanged {
+export class FirstStep {
+  constructor(private readonly bank: Bank) {}
+
   @Subscribe({
     exchange: 'orders',
     routingKey: 'order.paid',
@@ -34,12 +40,14 @@ export class WordChanged {
     onPanic: 'retry',
   })
   async charge(order: Order): Promise<void> {
-    await charge(order);
+    await this.bank.charge(order);
   }
 }
 
 @Injectable()
-export class Settling {
+export class LastStep {
+  constructor(private readonly bank: Bank) {}
+
   @Subscribe({
     exchange: 'orders',
     routingKey: 'order.paid',
@@ -49,12 +57,14 @@ export class Settling {
     onError: 'retryAfter',
   })
   async charge(order: Order): Promise<void> {
-    await charge(order);
+    await this.bank.charge(order);
   }
 }
 
 @Injectable()
 export class Billing {
+  constructor(private readonly bank: Bank) {}
+
   @Subscribe({ queue: 'billing', retry: { attempts: 5 }, deadLetter: 'billing.dead' })
   @Subscribe({
     queue: 'billing.quorum',
@@ -63,12 +73,14 @@ export class Billing {
     deadLetter: 'billing.dead',
   })
   async charge(order: Order): Promise<void> {
-    await charge(order);
+    await this.bank.charge(order);
   }
 }
 
 @Injectable()
 export class Moved {
+  constructor(private readonly bank: Bank) {}
+
   @Subscribe({
     exchange: 'orders',
     routingKey: 'order.paid',
@@ -78,7 +90,7 @@ export class Moved {
     deadLetter: 'billing.dead',
   })
   async charge(order: Order): Promise<void> {
-    await charge(order);
+    await this.bank.charge(order);
   }
 }
 

@@ -1,0 +1,31 @@
+// The snippets of docs/failures.md and docs/retries.md.
+import { Injectable } from '@nestjs/common';
+import { drop, on, Panic, Subscribe, steps } from 'nestjs-settle';
+
+declare class RateLimited extends Error {}
+declare class NotFound extends Error {}
+declare class Gone extends Error {}
+declare class InvariantViolation extends Error {}
+declare function isNetworkError(error: unknown): boolean;
+
+@Injectable()
+export class Catalogue {
+  @Subscribe({
+    queue: 'catalogue',
+    retry: { attempts: 10, backoff: steps(['1s', '10s', '1m', '10m']) },
+    deadLetter: 'catalogue.dead',
+    onError: [
+      on(RateLimited, 'retryAfter'),
+      on([NotFound, Gone], 'skip'),
+      on((error, delivery) => !delivery.isLastAttempt && isNetworkError(error), 'retryAfter'),
+      drop('no rule matched'),
+    ],
+    onPanic: 'failFastOnce',
+  })
+  async update(item: { readonly stock: number }): Promise<void> {
+    if (item.stock < 0) throw new Panic('the stock can never be negative');
+  }
+}
+
+export const isPanic = (error: unknown): true | undefined =>
+  error instanceof InvariantViolation ? true : undefined;

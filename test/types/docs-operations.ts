@@ -1,0 +1,48 @@
+// The snippets of docs/operations.md and docs/observability.md.
+import {
+  Controller,
+  Get,
+  Injectable,
+  type OnModuleInit,
+  ServiceUnavailableException,
+} from '@nestjs/common';
+import { SettlementEvents, SubscriptionRegistry } from 'nestjs-settle';
+import { Billing } from '../../sample-app/billing';
+
+declare const counter: { add(count: number, labels: Record<string, string>): void };
+
+@Controller('health')
+export class HealthController {
+  constructor(private readonly registry: SubscriptionRegistry) {}
+
+  @Get('ready')
+  ready(): { readonly status: 'ok' } {
+    const waiting = this.registry
+      .list()
+      .filter(({ state }) => state !== 'consuming' && state !== 'paused' && state !== 'disabled');
+    if (waiting.length > 0) throw new ServiceUnavailableException('consumers are not ready');
+    return { status: 'ok' };
+  }
+}
+
+@Injectable()
+export class Maintenance {
+  constructor(private readonly registry: SubscriptionRegistry) {}
+
+  async run(work: () => Promise<void>): Promise<void> {
+    await this.registry.pause(Billing, 'charge');
+    await work();
+    await this.registry.resume(Billing, 'charge');
+  }
+}
+
+@Injectable()
+export class SettlementCounter implements OnModuleInit {
+  constructor(private readonly settlements: SettlementEvents) {}
+
+  onModuleInit(): void {
+    this.settlements.subscribe(({ subscription, decision, status }) => {
+      counter.add(1, { handler: subscription.handler, decision: decision.kind, status });
+    });
+  }
+}
