@@ -17,18 +17,18 @@ function setUp(attempt: Attempt, timeLimit = 30_000) {
   return { clock, lost, times, tries, result: tryToPublish(clock, timeLimit, lost.signal, tries) };
 }
 
-describe('tryToSend', () => {
-  it('is done with the first try that is confirmed', async () => {
+describe('tryToPublish', () => {
+  it('stops after the first confirmed try', async () => {
     const { result, tries, clock } = setUp(async () => 'confirmed');
-    expect(await result).toEqual({ result: 'confirmed', last: 'confirmed' });
+    expect(await result).toEqual({ status: 'confirmed' });
     expect(tries).toHaveBeenCalledExactlyOnceWith(30_000, false);
     expect(clock.pending).toEqual([]);
   });
 
-  it('tries five times, with pauses that grow, and says how the last one ended', async () => {
+  it('tries five times with growing pauses and reports the last result', async () => {
     const { result, times, tries, clock } = setUp(async () => 'returned');
     await clock.pass(60_000);
-    expect(await result).toEqual({ result: 'failed', last: 'returned' });
+    expect(await result).toEqual({ status: 'failed', tries: 5, error: 'returned' });
     expect(times).toEqual([0, 100, 300, 700, 1_500]);
     expect(tries.mock.calls).toEqual([
       [30_000, false],
@@ -39,61 +39,61 @@ describe('tryToSend', () => {
     ]);
   });
 
-  it('goes on after a try that throws, and keeps what it threw', async () => {
+  it('tries again after an error and reports it', async () => {
     const error = new Error('nacked');
     const { result, clock } = setUp(() => Promise.reject(error));
     await clock.pass(60_000);
-    expect(await result).toEqual({ result: 'failed', last: error });
+    expect(await result).toEqual({ status: 'failed', tries: 5, error });
     const thrown = setUp(() => {
       throw error;
     });
     await thrown.clock.pass(60_000);
-    expect(await thrown.result).toEqual({ result: 'failed', last: error });
+    expect(await thrown.result).toEqual({ status: 'failed', tries: 5, error });
   });
 
-  it('begins no try after its time', async () => {
+  it('starts no try after the time limit', async () => {
     const { result, times, clock } = setUp(async () => 'returned', 500);
     await clock.pass(60_000);
-    expect((await result).result).toBe('failed');
+    expect(await result).toEqual({ status: 'failed', tries: 3, error: 'returned' });
     expect(times).toEqual([0, 100, 300]);
   });
 
-  it('does not try again what can not be encoded', async () => {
+  it('does not retry a message that cannot be encoded', async () => {
     const { result, tries } = setUp(async () => 'unencodable');
-    expect(await result).toEqual({ result: 'unencodable', last: 'unencodable' });
+    expect(await result).toEqual({ status: 'unencodable' });
     expect(tries).toHaveBeenCalledOnce();
   });
 
-  it('stops at once where the original’s channel is gone', async () => {
+  it('stops as soon as the channel of the delivery closes', async () => {
     const { result, tries, lost, clock } = setUp(async () => 'returned');
     await clock.endTurn();
     lost.abort();
-    expect(await result).toEqual({ result: 'lost', last: 'returned' });
+    expect(await result).toEqual({ status: 'lost' });
     expect(tries).toHaveBeenCalledOnce();
     expect(clock.pending).toEqual([]);
   });
 
-  it('sends nothing where it is gone from the start', async () => {
+  it('publishes nothing if the channel has already closed', async () => {
     const tries = vi.fn<Attempt>();
     const result = await tryToPublish(new FakeClock(), 30_000, AbortSignal.abort(), tries);
-    expect(result.result).toBe('lost');
+    expect(result).toEqual({ status: 'lost' });
     expect(tries).not.toHaveBeenCalled();
   });
 
-  it('believes a confirm that came with the loss: the copy is there', async () => {
+  it('reports a confirm that arrives as the channel closes', async () => {
     const lost = new AbortController();
     const result = await tryToPublish(new FakeClock(), 30_000, lost.signal, async () => {
       lost.abort();
       return 'confirmed';
     });
-    expect(result.result).toBe('confirmed');
+    expect(result).toEqual({ status: 'confirmed' });
   });
 });
 
-describe('copyQueueOf', () => {
+describe('targetQueueOf', () => {
   const subscription = aSubscription({ queueType: 'quorum', deadLetter: 'billing.dead' });
 
-  it('is the dead-letter queue, the queue itself, or the waiting queue of the delay’s grid', () => {
+  it('is the dead-letter queue, the queue itself, or the waiting queue of the rounded delay', () => {
     expect(targetQueueOf(subscription, 'q', { to: 'deadLetter' })).toBe('billing.dead');
     expect(targetQueueOf(subscription, 'q', { to: 'retry', delayMs: 0 })).toBe('q');
     expect(targetQueueOf(subscription, 'q', { to: 'retry', delayMs: 1_000 })).toBe('q.waitq.1024');

@@ -8,96 +8,112 @@ import { aSubscription, QUEUE } from '../fixtures';
 const OLD: ServerVersion = [3, 13];
 const NEW: ServerVersion = [4, 0];
 
-function said(options: SubscribeOptions, version: ServerVersion): string[] {
-  const subscription = aSubscription({ queue: QUEUE, queueType: 'quorum', ...options });
-  return versionWarnings(subscription, version).map(({ level, text }) => `${level}: ${text}`);
+function warningsOf(options: SubscribeOptions, version: ServerVersion): string[] {
+  const subscription = aSubscription({
+    queue: QUEUE,
+    queueType: 'quorum',
+    ...options,
+  } as SubscribeOptions);
+  return versionWarnings(subscription, version).map(({ kind, text }) => `${kind}: ${text}`);
 }
 
-const limited = (limit: unknown): SubscribeOptions => ({
+const limited = (limit: unknown) => ({
   queueOptions: { arguments: { 'x-delivery-limit': limit } },
 });
 
-describe('a delivery limit of the subscription', () => {
-  it.each([OLD, NEW])('below its attempts is said, on %j', (...version) => {
+describe('x-delivery-limit of the subscription', () => {
+  it.each([OLD, NEW])('warns of a limit below retry.attempts, on %j', (...version) => {
     const options = { ...limited(2), retry: { attempts: 4 } };
-    expect(said(options, version as unknown as ServerVersion)).toEqual([
-      'warn: queueOptions: x-delivery-limit: expected 3 or more, since retry.attempts is 4; found 2, at which the broker moves or deletes a message first',
+    expect(warningsOf(options, version as unknown as ServerVersion)).toEqual([
+      'delivery-limit: queueOptions: x-delivery-limit: expected at least 3 for retry.attempts 4; found 2, at which RabbitMQ dead-letters or deletes a message first.',
     ]);
   });
 
-  it('is not looked at where the queue is not declared here', () => {
+  it('ignores it if the queue is declared elsewhere', () => {
     const options = { ...limited(2), retry: { attempts: 4 }, declare: { queue: false } };
-    expect(said(options, NEW)).toEqual([expect.stringMatching(/can't be seen/)]);
+    expect(warningsOf(options, NEW)).toEqual([
+      expect.stringMatching(/^unknown-delivery-limit: .*not visible over AMQP/),
+    ]);
   });
 
-  it('that its attempts do not reach is not', () => {
-    expect(said({ ...limited(3), retry: { attempts: 4 } }, NEW)).toEqual([]);
-    expect(said(limited(3), NEW)).toEqual([]);
-    expect(said({ ...limited('3'), retry: { attempts: 9 } }, NEW)).toEqual([]);
+  it('accepts a limit that retry.attempts does not reach', () => {
+    expect(warningsOf({ ...limited(3), retry: { attempts: 4 } }, NEW)).toEqual([]);
+    expect(warningsOf(limited(3), NEW)).toEqual([]);
+    expect(warningsOf({ ...limited('3'), retry: { attempts: 9 } }, NEW)).toEqual([]);
   });
 
-  it('that is negative deletes before 4.0, and is none from there on', () => {
+  it('warns of a negative limit before 4.0, where it deletes messages', () => {
     const options = { ...limited(-1), retry: { attempts: 4 } };
-    expect(said(options, OLD)).toEqual([expect.stringMatching(/^warn: .*expected none.* 3\.13 /)]);
-    expect(said(options, NEW)).toEqual([]);
+    expect(warningsOf(options, OLD)).toEqual([
+      expect.stringMatching(/^delivery-limit: .*expected none.* 3\.13 /),
+    ]);
+    expect(warningsOf(options, NEW)).toEqual([]);
   });
 });
 
-describe('the limit of a queue that is not declared here', () => {
-  const undeclared = (attempts: number): SubscribeOptions => ({
-    declare: false,
+describe('the limit of a queue that is declared elsewhere', () => {
+  const undeclared = (attempts: number) => ({
+    declare: false as const,
     retry: { attempts },
   });
 
   it.each([
-    [OLD, 22, /^info: .*can't be seen; expected 21 or more, .* there is none$/],
-    [NEW, 22, /^warn: .*expected 21 or more, .* it is 20$/],
-    [NEW, 21, /^info: .*expected 20 or more, .* it is 20$/],
-    [OLD, 2, /^info: .*expected 1 or more/],
-  ])('is what is said, on %j with %i attempts', (version, attempts, text) => {
-    expect(said(undeclared(attempts), version)).toEqual([expect.stringMatching(text)]);
+    [
+      OLD,
+      22,
+      /^unknown-delivery-limit: .*not visible over AMQP; expected at least 21 .* There is no default limit\.$/,
+    ],
+    [NEW, 22, /^delivery-limit: .*expected at least 21 .* The default limit is 20\.$/],
+    [NEW, 21, /^unknown-delivery-limit: .*expected at least 20 .* The default limit is 20\.$/],
+    [OLD, 2, /^unknown-delivery-limit: .*expected at least 1 /],
+  ])('is reported as unknown or too low, on %j with %i attempts', (version, attempts, text) => {
+    expect(warningsOf(undeclared(attempts), version)).toEqual([expect.stringMatching(text)]);
   });
 
-  it('is not where no message comes back, or the queue is declared here, or it is classic', () => {
-    expect(said(undeclared(1), NEW)).toEqual([]);
-    expect(said({ declare: false }, NEW)).toEqual([]);
-    expect(said({ declare: { waiting: false }, retry: { attempts: 30 } }, NEW)).toEqual([]);
-    expect(said({ ...undeclared(30), queueType: 'classic' }, NEW)).toEqual([]);
+  it('is not reported without retries, for an own queue or for a classic queue', () => {
+    expect(warningsOf(undeclared(1), NEW)).toEqual([]);
+    expect(warningsOf({ declare: false }, NEW)).toEqual([]);
+    expect(warningsOf({ declare: { waiting: false }, retry: { attempts: 30 } }, NEW)).toEqual([]);
+    expect(warningsOf({ ...undeclared(30), queueType: 'classic' }, NEW)).toEqual([]);
   });
 });
 
-describe('a policy of retry without a declaration', () => {
-  const deleted = /^warn: a policy says 'retry' .* after 20 returns the broker deletes the message/;
+describe('the policy retry without retry.attempts', () => {
+  const deleted =
+    /^delivery-limit: a policy is 'retry' .* after 20 redeliveries RabbitMQ deletes the message/;
 
   it.each<[string, SubscribeOptions]>([
     ['onError', { onError: 'retry' }],
     ['a rule of onError', { onError: [on(RangeError, 'retry'), 'drop'] }],
     ['an outcome', { onError: retry() }],
     ['onPanic', { onPanic: 'retry' }],
-    ['beside a dead-letter queue that the runtime fills', { onError: 'retry', deadLetter: 'd' }],
-  ])('ends in a deletion from 4.0 on: %s', (_which, options) => {
-    expect(said(options, NEW)).toEqual([expect.stringMatching(deleted)]);
-    expect(said(options, OLD)).toEqual([]);
+    ['with a client-side dead-letter queue', { onError: 'retry', deadLetter: 'd' }],
+  ])('warns from 4.0 on that RabbitMQ deletes the message: %s', (_which, options) => {
+    expect(warningsOf(options, NEW)).toEqual([expect.stringMatching(deleted)]);
+    expect(warningsOf(options, OLD)).toEqual([]);
   });
 
-  it('ends at a limit of the queue on each version', () => {
+  it('warns of an explicit limit on any version', () => {
     const options = { ...limited(3), onError: 'retry' as const };
-    expect(said(options, OLD)).toEqual([expect.stringMatching(/after 3 returns/)]);
+    expect(warningsOf(options, OLD)).toEqual([expect.stringMatching(/after 3 redeliveries/)]);
   });
 
   it.each<[string, SubscribeOptions]>([
-    ['with retry declared', { onError: 'retry', retry: { attempts: 3 } }],
-    ['with a route of the queue', { onError: 'retry', queueOptions: { deadLetterExchange: 'x' } }],
+    ['with retry', { onError: 'retry', retry: { attempts: 3 } }],
     [
-      'with a route among the arguments',
+      'with a dead-letter exchange',
+      { onError: 'retry', queueOptions: { deadLetterExchange: 'x' } },
+    ],
+    [
+      'with a dead-letter exchange in the arguments',
       { onError: 'retry', queueOptions: { arguments: { 'x-dead-letter-exchange': '' } } },
     ],
-    ['moved by the broker', { onError: 'retry', deadLetter: { queue: 'd', by: 'broker' } }],
+    ["with deadLetter.by 'broker'", { onError: 'retry', deadLetter: { queue: 'd', by: 'broker' } }],
     ['without a limit', { onError: 'retry', ...limited(-1) }],
-    ['by copies', { onError: 'retryAfter' }],
-    ['without acknowledgements', { onError: 'retry', noAck: true }],
+    ['for retryAfter', { onError: 'retryAfter' }],
+    ['with noAck', { onError: 'retry', noAck: true }],
     ['on a classic queue', { onError: 'retry', queueType: 'classic' }],
-  ])('does not %s', (_which, options) => {
-    expect(said(options, NEW)).toEqual([]);
+  ])('does not warn %s', (_which, options) => {
+    expect(warningsOf(options, NEW)).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ describe('SettleHeaders', () => {
       queue: 'x-settle-queue',
       exchange: 'x-settle-exchange',
       routingKey: 'x-settle-routing-key',
-      copy: 'x-settle-copy',
+      publishId: 'x-settle-copy',
       reason: 'x-settle-reason',
       errorName: 'x-settle-error-name',
       errorMessage: 'x-settle-error-message',

@@ -30,9 +30,9 @@ const queue = fc
       .toString()
       .replace(/\uFFFD+$/, ''),
   )
-  .filter((name) => name !== '');
+  .filter((name) => name !== '' && !name.includes('\uFFFD'));
 
-describe('gridDelay', () => {
+describe('roundUpDelay', () => {
   // The names and TTLs of existing queues come from these: a change strands what waits there.
   it.each([
     [0, 1],

@@ -18,83 +18,108 @@ afterEach(() => {
 });
 
 describe('a line', () => {
-  it.each(['warn', 'debug'] as const)(
-    'of the level %s names the handler and the context',
-    (level) => {
-      const { log, logger } = setUp();
-      log[level]('kind', 'it happened');
-      expect(logger.lines).toEqual([
-        { level, text: 'Billing.charge: it happened', rest: ['Settle'] },
-      ]);
-    },
-  );
-
-  it('of the level info is a line of Nest’s log', () => {
+  it('has the level of its kind, the handler, the kind in brackets and the context', () => {
     const { log, logger } = setUp();
-    log.info('kind', 'it happened');
-    expect(logger.lines).toMatchObject([{ level: 'log', text: 'Billing.charge: it happened' }]);
-  });
-
-  it('of an error has the stack before the context', () => {
-    const { log, logger } = setUp();
-    const error = new Error('why');
-    log.error('kind', 'it failed', error);
-    log.error('kind', 'it failed');
-    expect(logger.lines.map(({ rest }) => rest)).toEqual([[error.stack, 'Settle'], ['Settle']]);
-  });
-
-  it.each(oddValues)('is written for %s that was thrown, too', (_name, make) => {
-    const { log, logger } = setUp();
-    log.error('kind', 'it failed', make());
-    expect(logger.texts('error')).toEqual(['Billing.charge: it failed']);
-  });
-});
-
-describe('the limit of 10 lines a second', () => {
-  it('holds the others back, and the next line tells how many', () => {
-    const { log, logger, clock } = setUp();
-    times(25, (index) => log.warn('failed', `message ${index}`));
-    expect(logger.texts()).toHaveLength(10);
-    expect(logger.texts().at(-1)).toBe('Billing.charge: message 10');
-    clock.advance(999);
-    log.warn('failed', 'message 26');
-    expect(logger.texts()).toHaveLength(10);
-    clock.advance(1);
-    log.warn('failed', 'message 27');
-    expect(logger.texts()).toHaveLength(11);
-    expect(logger.texts().at(-1)).toMatch(
-      /^Billing\.charge: message 27 \(16 more lines .*"failed"/,
-    );
-  });
-
-  it('counts what was held back once', () => {
-    const { log, logger, clock } = setUp();
-    times(11, () => log.warn('failed', 'a message'));
-    clock.advance(1_000);
-    times(2, () => log.warn('failed', 'later'));
-    expect(logger.texts().slice(10)).toEqual([
-      expect.stringContaining('1 more line of'),
-      'Billing.charge: later',
+    for (const kind of ['startup', 'no-ack', 'rejected', 'acknowledged'] as const) {
+      log.write(kind, 'it happened');
+    }
+    expect(logger.lines).toEqual([
+      { level: 'log', text: 'Billing.charge [startup] it happened', rest: ['Settle'] },
+      { level: 'warn', text: 'Billing.charge [no-ack] it happened', rest: ['Settle'] },
+      { level: 'error', text: 'Billing.charge [rejected] it happened', rest: ['Settle'] },
+      { level: 'debug', text: 'Billing.charge [acknowledged] it happened', rest: ['Settle'] },
     ]);
   });
 
-  it('begins anew each second, as long as it lasts', () => {
+  it('has the level debug if the handler asked for what happened', () => {
+    const { log, logger } = setUp();
+    log.debug('rejected', 'it happened');
+    expect(logger.lines).toEqual([
+      { level: 'debug', text: 'Billing.charge [rejected] it happened', rest: ['Settle'] },
+    ]);
+  });
+
+  it('of the level error has the stack before the context', () => {
+    const { log, logger } = setUp();
+    const error = new Error('why');
+    log.write('rejected', 'it failed', error);
+    log.write('rejected', 'it failed');
+    log.write('no-ack', 'it failed', error);
+    expect(logger.lines.map(({ rest }) => rest)).toEqual([
+      [error.stack, 'Settle'],
+      ['Settle'],
+      ['Settle'],
+    ]);
+  });
+
+  it('escapes control characters, in the stack all but line breaks', () => {
+    const { log, logger } = setUp();
+    const error = new Error('a\nb\u001b[31m');
+    log.write('rejected', 'a\nb\u001b[31m\u2028', error);
+    const [line] = logger.lines;
+    expect(line?.text).toBe('Billing.charge [rejected] a\\u000ab\\u001b[31m\\u2028');
+    expect(line?.rest[0]).toMatch(/^Error: a\\u000ab\\u001b\[31m\n {4}at /);
+  });
+
+  it('is made only if it is written', () => {
+    const { log } = setUp();
+    const text = vi.fn(() => 'a message');
+    times(15, () => log.write('rejected', text));
+    expect(text).toHaveBeenCalledTimes(10);
+  });
+
+  it.each(oddValues)('is written if %s was thrown', (_name, make) => {
+    const { log, logger } = setUp();
+    log.write('rejected', 'it failed', make());
+    expect(logger.texts('error')).toEqual(['Billing.charge [rejected] it failed']);
+  });
+});
+
+describe('the limit of 10 lines per second', () => {
+  it('suppresses further lines, and the next line reports their number', () => {
+    const { log, logger, clock } = setUp();
+    times(25, (index) => log.write('rejected', `message ${index}`));
+    expect(logger.texts()).toHaveLength(10);
+    expect(logger.texts().at(-1)).toBe('Billing.charge [rejected] message 10');
+    clock.advance(999);
+    log.write('rejected', 'message 26');
+    expect(logger.texts()).toHaveLength(10);
+    clock.advance(1);
+    log.write('rejected', 'message 27');
+    expect(logger.texts()).toHaveLength(11);
+    expect(logger.texts().at(-1)).toBe(
+      'Billing.charge [rejected] message 27 (suppressed 16 similar [rejected] lines)',
+    );
+  });
+
+  it('reports suppressed lines once', () => {
+    const { log, logger, clock } = setUp();
+    times(11, () => log.write('rejected', 'a message'));
+    clock.advance(1_000);
+    times(2, () => log.write('rejected', 'later'));
+    expect(logger.texts().slice(10)).toEqual([
+      expect.stringContaining('suppressed 1 similar [rejected] line)'),
+      'Billing.charge [rejected] later',
+    ]);
+  });
+
+  it('starts again each second', () => {
     const { log, logger, clock } = setUp();
     times(5, () => {
-      times(100, () => log.warn('failed', 'a message'));
+      times(100, () => log.write('rejected', 'a message'));
       clock.advance(1_000);
     });
     expect(logger.lines).toHaveLength(50);
     log.flush();
-    const counts = logger.texts().map((text) => Number(/(\d+) more/.exec(text)?.[1] ?? 0));
+    const counts = logger.texts().map((text) => Number(/suppressed (\d+)/.exec(text)?.[1] ?? 0));
     expect(counts.reduce((sum, count) => sum + count, 50)).toBe(500);
   });
 
-  it('is one for each kind, whatever the level', () => {
+  it('counts each kind by itself, whatever the level', () => {
     const { log, logger } = setUp();
-    times(12, () => log.warn('failed', 'a message'));
-    times(12, () => log.error('rule', 'a rule'));
-    log.debug('failed', 'held back as well');
+    times(12, () => log.write('no-ack', 'a message'));
+    times(12, () => log.write('rejected', 'a message'));
+    log.debug('no-ack', 'also suppressed');
     expect(logger.texts('warn')).toHaveLength(10);
     expect(logger.texts('error')).toHaveLength(10);
     expect(logger.texts('debug')).toHaveLength(0);
@@ -102,86 +127,87 @@ describe('the limit of 10 lines a second', () => {
 
   it('does not depend on the wall clock', () => {
     const { log, logger, clock } = setUp();
-    times(12, () => log.warn('failed', 'a message'));
+    times(12, () => log.write('rejected', 'a message'));
     clock.setWall(clock.now() - 3_600_000);
     clock.advance(1_000);
-    log.warn('failed', 'later');
+    log.write('rejected', 'later');
     expect(logger.texts()).toHaveLength(11);
   });
 
-  it('leaves lines alone that come slowly', () => {
+  it('does not affect lines below it', () => {
     const { log, logger, clock } = setUp();
     times(60, () => {
-      log.warn('failed', 'a message');
+      log.write('rejected', 'a message');
       clock.advance(150);
     });
-    expect(new Set(logger.texts())).toEqual(new Set(['Billing.charge: a message']));
+    expect(new Set(logger.texts())).toEqual(new Set(['Billing.charge [rejected] a message']));
     expect(logger.lines).toHaveLength(60);
   });
 });
 
 describe('flush', () => {
-  it('tells for each kind what was held back, once', () => {
+  it('reports suppressed lines of each kind, once', () => {
     const { log, logger } = setUp();
-    times(13, () => log.warn('failed', 'a message'));
-    times(11, () => log.info('released', 'a message'));
-    times(10, () => log.error('rule', 'a rule'));
+    times(13, () => log.write('rejected', 'a message'));
+    times(11, () => log.write('requeued', 'a message'));
+    times(10, () => log.write('predicate-failed', 'a rule'));
     logger.lines.length = 0;
     log.flush();
     log.flush();
-    expect(logger.texts()).toEqual([
-      expect.stringMatching(/^Billing\.charge: 3 more lines .*"failed"/),
-      expect.stringMatching(/^Billing\.charge: 1 more line .*"released"/),
+    expect(logger.lines).toMatchObject([
+      {
+        level: 'error',
+        text: 'Billing.charge [rejected] suppressed 3 similar [rejected] lines',
+      },
+      { level: 'log', text: 'Billing.charge [requeued] suppressed 1 similar [requeued] line' },
     ]);
   });
-});
 
-describe('what was held back of the level debug', () => {
-  it('is told at that level, and once another line was held back as well, as a warning', () => {
+  it('reports debug lines at that level, unless another line was suppressed too', () => {
     const { log, logger, clock } = setUp();
-    times(12, () => log.debug('settled', 'a message'));
+    times(12, () => log.debug('rejected', 'a message'));
     log.flush();
-    expect(logger.texts('debug').at(-1)).toMatch(/2 more lines .*"settled"/);
-    expect(logger.texts('warn')).toEqual([]);
+    expect(logger.texts('debug').at(-1)).toContain('suppressed 2 similar [rejected] lines');
+    expect(logger.texts('error')).toEqual([]);
     clock.advance(1_000);
-    times(11, () => log.debug('settled', 'a message'));
-    log.warn('settled', 'a message');
-    log.debug('settled', 'a message');
+    times(11, () => log.debug('rejected', 'a message'));
+    log.write('rejected', 'a message');
+    log.debug('rejected', 'a message');
     log.flush();
-    expect(logger.texts('warn')).toEqual([
-      expect.stringMatching(/^Billing\.charge: 3 more lines .*"settled"/),
+    expect(logger.texts('error')).toEqual([
+      'Billing.charge [rejected] suppressed 3 similar [rejected] lines',
     ]);
   });
 });
 
 describe('a logger', () => {
-  it('that throws harms nothing: the process warns of what it was given', () => {
+  it('that throws does no harm: its line becomes a warning of the process', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const logger = new RecordingLogger();
     logger.warn = () => {
       throw new Error('disk full');
     };
     const log = new SubscriptionLog(logger, HANDLER, new FakeClock());
-    log.warn('failed', 'a message');
-    log.error('failed', 'another');
+    log.write('no-ack', 'a message');
+    log.write('rejected', 'another');
     expect(warned).toHaveBeenCalledOnce();
-    expect(warned.mock.calls[0]?.[0]).toMatch(/disk full.*Billing\.charge: a message/);
-    expect(logger.texts()).toEqual(['Billing.charge: another']);
+    expect(warned.mock.calls[0]?.[0]).toMatch(/disk full.*Billing\.charge \[no-ack\] a message/);
+    expect(logger.texts()).toEqual(['Billing.charge [rejected] another']);
   });
 
-  it('that throws something that can not be shown harms nothing either', () => {
+  it('that throws a value that cannot be shown does no harm either', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     for (const [, make] of oddValues) {
       const logger = new RecordingLogger();
       logger.log = () => {
         throw make();
       };
-      writeLine(logger, 'log', 'a line');
+      writeLine(logger, 'startup', 'a line');
     }
     expect(warned).toHaveBeenCalledTimes(oddValues.length);
   });
 
-  it('need not have a level for debugging, and is called as its own method', () => {
+  it('may lack debug, and is called as its own method', () => {
     const lines: string[] = [];
     const logger = {
       prefix: '> ',
@@ -191,8 +217,8 @@ describe('a logger', () => {
       warn(): void {},
       error(): void {},
     };
-    writeLine(logger, 'debug', 'not to be seen');
-    writeLine(logger, 'log', 'seen');
-    expect(lines).toEqual(['> seen']);
+    writeLine(logger, 'acknowledged', 'not written');
+    writeLine(logger, 'startup', 'written');
+    expect(lines).toEqual(['> [startup] written']);
   });
 });

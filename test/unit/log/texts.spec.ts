@@ -1,24 +1,24 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { texts } from '../../../lib/log/texts';
-import { oddValues } from '../fixtures';
+import { aDelivery, oddValues } from '../fixtures';
 
-describe('messages', () => {
-  it('name the class and method, the option, what was expected and what was found', () => {
+describe('texts', () => {
+  it('name the class and method, the option, the expected and the found value', () => {
     expect(texts.option('Billing.charge', 'prefetch', 'a whole number', 0)).toBe(
       'Billing.charge: prefetch: expected a whole number; found 0',
     );
   });
 
-  it('tell for each refused option of golevelup’s what takes its place', () => {
-    const instead: readonly (readonly [string, string])[] = [
+  it('name a replacement for each refused option of golevelup', () => {
+    const replacements: readonly (readonly [string, string])[] = [
       ['errorHandler', 'onError'],
       ['errorBehavior', "onError: 'drop'"],
       ['batchOptions', 'prefetch'],
-      ['assertQueueErrorHandler', 'registry'],
+      ['assertQueueErrorHandler', 'SubscriptionRegistry'],
       ['usePersistentReplyTo', '@RabbitRPC'],
     ];
-    for (const [option, replacement] of instead) {
+    for (const [option, replacement] of replacements) {
       const text = texts.unknownOption('Billing.charge', option);
       expect(text).toContain(`Billing.charge: ${option}: `);
       expect(text).toContain(replacement);
@@ -28,7 +28,7 @@ describe('messages', () => {
   });
 
   it.each(['constructor', 'toString', '__proto__'])(
-    'find no replacement for an option called %s',
+    'name no replacement for an option called %s',
     (option) => {
       expect(texts.unknownOption('Billing.charge', option)).toContain('no such option');
     },
@@ -39,7 +39,7 @@ describe('messages', () => {
     expect(text).toMatch(/^Billing\.charge: queue: expected a text; found ./);
   });
 
-  it('show what can not be inspected', () => {
+  it('show a value that cannot be inspected', () => {
     const value = {
       [inspect.custom]: (): never => {
         throw new Error('not to be shown');
@@ -48,7 +48,7 @@ describe('messages', () => {
     expect(texts.option('Billing.charge', 'queue', 'a text', value)).toContain('found a value');
   });
 
-  it('keep a huge value to a part of a line', () => {
+  it('shorten a huge value to a part of a line', () => {
     const huge = Object.fromEntries(
       Array.from({ length: 500 }, (_, n) => [`key${n}`, 'v'.repeat(99)]),
     );
@@ -67,12 +67,12 @@ describe('messages', () => {
     ['a long list', Array.from({ length: 90 }, (_, index) => index)],
     ['a method', { run(): void {} }.run],
   ])('show %s on one line', (_name, value) => {
-    expect(texts.unexpectedResult(value)).not.toContain('\n');
+    expect(texts.unexpectedResult(aDelivery(), value)).not.toContain('\n');
   });
 
-  it('show of an error what it says, not where it was made', () => {
-    const text = texts.unexpectedResult(new Error('why'));
-    expect(text).toContain('found Error: why');
-    expect(text).not.toContain('messages.spec');
+  it('show the message of an error, not its stack', () => {
+    const text = texts.unexpectedResult(aDelivery(), new Error('why'));
+    expect(text).toContain('returned Error: why');
+    expect(text).not.toContain('texts.spec');
   });
 });

@@ -11,13 +11,13 @@ async function withOne(options: { noAck?: boolean } = {}) {
 }
 
 describe('a channel is strict', () => {
-  it.each(['ack', 'reject', 'requeue', 'requeueUnprocessed'] as const)(
+  it.each(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'] as const)(
     '%s, and no second time',
     async (frame) => {
       const { test, channel } = await withOne();
       channel.cancel();
       expect(channel.settle(1, frame)).toBe(true);
-      for (const again of ['ack', 'reject', 'requeue', 'requeueUnprocessed'] as const) {
+      for (const again of ['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'] as const) {
         expect(() => channel.settle(1, again)).toThrow('settled twice');
       }
       expect(() => channel.leave(1)).toThrow('settled twice');

@@ -45,7 +45,7 @@ describe('the consumer in memory', () => {
     expect(told).toEqual(['consuming']);
     test.send('billing', 'one');
     await test.turn();
-    deliveries[0]?.settle('requeue', () => {});
+    deliveries[0]?.settle('requeueFailed', () => {});
     await test.pass(4_999);
     expect(deliveries).toHaveLength(1);
     await test.pass(1);
@@ -68,7 +68,9 @@ describe('the consumer in memory', () => {
   it('says that a dead-letter route of the options leads nowhere', async () => {
     const queueOptions = { deadLetterExchange: 'nowhere' };
     const { lines } = await consumerOf(new ServerUnderTest(), { queue: 'billing', queueOptions });
-    expect(lines).toEqual([expect.stringMatching(/^warn .*"nowhere", which does not exist/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/^warn .*\[missing-exchange\] .*"nowhere" does not exist/),
+    ]);
   });
 
   it('notices that a queue does not count, whatever its subscription says', async () => {
@@ -79,7 +81,7 @@ describe('the consumer in memory', () => {
     test.send('billing', 'one');
     await test.turn();
     expect(deliveries[0]?.countsRedeliveries).toBe(true);
-    deliveries[0]?.settle('requeue', () => {});
+    deliveries[0]?.settle('requeueFailed', () => {});
     await test.turn();
     expect(deliveries[1]?.countsRedeliveries).toBe(false);
     expect(lines).toEqual([expect.stringMatching(/^error .*expected a quorum queue/)]);

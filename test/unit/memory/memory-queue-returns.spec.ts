@@ -12,7 +12,7 @@ describe('returns on a quorum queue', () => {
     test.send('queue', 'one');
     await test.turn();
     for (let returns = 1; returns <= 30; returns += 1) {
-      consumer.channel.settle(consumer.lastTag, 'requeue');
+      consumer.channel.settle(consumer.lastTag, 'requeueFailed');
       await test.turn();
       if (test.ready('dead').length > 0) return returns;
     }
@@ -56,16 +56,16 @@ describe('returns on a quorum queue', () => {
     const consumer = test.consume('queue', { prefetch: 1 });
     await test.turn();
     consumer.channel.cancel();
-    consumer.channel.settle(1, 'requeue');
+    consumer.channel.settle(1, 'requeueFailed');
     expect(test.ready('queue')).toEqual(order);
   });
 
   it.each([
-    ['failed', 'requeue', 400],
+    ['failed', 'requeueFailed', 400],
     ['failed', 'requeueUnprocessed', 0],
     ['returned', 'requeueUnprocessed', 400],
-    ['all', 'requeue', 400],
-    ['disabled', 'requeue', 0],
+    ['all', 'requeueFailed', 400],
+    ['disabled', 'requeueFailed', 0],
   ] as const)(
     'type %s delays a %s by %i ms, what is counted more each time, up to the most',
     async (type, frame, first) => {
@@ -79,7 +79,7 @@ describe('returns on a quorum queue', () => {
       const consumer = test.consume('queue');
       test.send('queue', 'one');
       await test.turn();
-      const delays = frame === 'requeue' ? [400, 800, 900] : [400, 400, 400];
+      const delays = frame === 'requeueFailed' ? [400, 800, 900] : [400, 400, 400];
       for (const delay of first === 0 ? [0] : delays) {
         const before = consumer.tags.length;
         consumer.channel.settle(consumer.lastTag, frame);

@@ -54,7 +54,7 @@ describe('expiry', () => {
     test.send('queue', 'one', { expiration: '100' });
     await test.pass(60);
     consumer.channel.cancel();
-    consumer.channel.settle(consumer.lastTag, 'requeue');
+    consumer.channel.settle(consumer.lastTag, 'requeueFailed');
     await test.pass(39);
     expect(test.ready('queue')).toEqual(['one']);
     await test.pass(1);
@@ -126,7 +126,7 @@ describe('a queue that is full', () => {
     await test.turn();
     consumer.channel.cancel();
     test.send('queue', '2');
-    consumer.channel.settle(1, 'requeue');
+    consumer.channel.settle(1, 'requeueFailed');
     expect(test.ready('queue')).toEqual(['2']);
   });
 });

@@ -148,7 +148,7 @@ describe('messages', () => {
     await test.turn();
     expect(consumer.headers[0]).toEqual({ list: [1], table: { a: 1 } });
     (consumer.headers[0] as typeof headers).list.push(3);
-    consumer.channel.settle(1, 'requeue');
+    consumer.channel.settle(1, 'requeueFailed');
     await test.turn();
     expect(consumer.headers[1]).toEqual({ list: [1], table: { a: 1 } });
   });

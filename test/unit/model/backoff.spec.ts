@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type Backoff,
+  backoffDeclarationOf,
   DEFAULT_BACKOFF,
   exponential,
   fixed,
@@ -191,17 +192,20 @@ describe('what is refused', () => {
 
 describe('linear', () => {
   it('tells its numbers, since the broker can be asked to keep them', () => {
-    expect(linear('5s', { max: '1m' }).linear).toEqual({
-      ms: 5_000,
-      max: 60_000,
+    expect(backoffDeclarationOf(linear('5s', { max: '1m' }))).toEqual({
+      text: 'linear(5s, max 1m)',
       jitter: 0,
+      linear: { ms: 5_000, max: 60_000 },
     });
-    expect(linear('5s', { jitter: 0.1 }).linear).toMatchObject({ max: LONGEST_DELAY, jitter: 0.1 });
+    expect(backoffDeclarationOf(linear('5s', { jitter: 0.1 }))).toMatchObject({
+      jitter: 0.1,
+      linear: { max: LONGEST_DELAY },
+    });
   });
 
   it('is the only backoff that does', () => {
     for (const backoff of [fixed(1), exponential(1), steps([1]), DEFAULT_BACKOFF]) {
-      expect(backoff).not.toHaveProperty('linear');
+      expect(backoffDeclarationOf(backoff)).not.toHaveProperty('linear');
     }
   });
 });

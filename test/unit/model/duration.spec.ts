@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { durationText, LONGEST_DELAY, milliseconds } from '../../../lib/model/duration';
+import { LONGEST_DELAY, milliseconds } from '../../../lib/model/duration';
 
 describe('milliseconds', () => {
   it.each([
@@ -101,31 +101,6 @@ describe('milliseconds', () => {
         expect(Number.isInteger(ms)).toBe(true);
         expect(ms).toBeGreaterThanOrEqual(0);
         expect(ms).toBeLessThanOrEqual(LONGEST_DELAY);
-      }),
-    );
-  });
-});
-
-describe('durationText', () => {
-  it.each([
-    [0, '0ms'],
-    [1, '1ms'],
-    [999, '999ms'],
-    [1_000, '1s'],
-    [1_500, '1500ms'],
-    [90_000, '90s'],
-    [300_000, '5m'],
-    [3_600_000, '1h'],
-    [86_400_000, '1d'],
-    [LONGEST_DELAY, '49d'],
-  ])('writes %i as %s', (ms, text) => {
-    expect(durationText(ms)).toBe(text);
-  });
-
-  it('is read again as the same time', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: LONGEST_DELAY }), (ms) => {
-        expect(milliseconds(durationText(ms))).toBe(ms);
       }),
     );
   });

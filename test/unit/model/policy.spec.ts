@@ -31,7 +31,7 @@ describe('outcomeOfPolicy', () => {
     ['retryAfter', again, 'retryAfter', 'retryAfter'],
     ['failFast', firstTime, 'retry', 'failFast'],
     ['failFast', again, 'retry', 'failFast'],
-    ['failFastOnce', firstTime, 'retry', 'failFast'],
+    ['failFastOnce', firstTime, 'retry', 'failFastOnce'],
     ['failFastOnce', again, 'drop', 'drop'],
   ])('%s, for the first time: %s, is %s by the policy %s', (policy, first, kind, decided) => {
     const outcome = outcomeOfPolicy(policy, 'panic', error, first);

@@ -218,7 +218,7 @@ describe('a result that means nothing', () => {
     const { run, logger } = setUp({ call: () => ({ data: 'retry' }) });
     for (let count = 0; count < 3; count++) expect(await run()).toEqual(ack());
     expect(logger.texts('warn')).toEqual([
-      expect.stringMatching(/^Billing\.charge: .*data: 'retry'/),
+      expect.stringMatching(/^Billing\.charge \[unexpected-result\] .*data: 'retry'/),
     ]);
   });
 

@@ -75,7 +75,7 @@ describe('the default decoder', () => {
     'refuses the content encoding %o, whatever the body looks like, and names it',
     (encoding) => {
       for (const content of ['{"a":1}', gzipSync('{"a":1}'), '']) {
-        expect(() => decoded(content, encoding)).toThrow(/content encoding is unknown/);
+        expect(() => decoded(content, encoding)).toThrow(/Unknown content encoding/);
       }
       if (typeof encoding === 'string') expect(() => decoded('{}', encoding)).toThrow(encoding);
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { SubscribeOptions } from '../../../lib/model/options';
 import { drop } from '../../../lib/model/outcome';
 import { type ErrorMatch, type FailurePolicy, on } from '../../../lib/model/policy';
 import { policyFor } from '../../../lib/pipeline/error-rules';
@@ -15,7 +16,7 @@ class Refusal {
 const delivery = aDelivery();
 
 function policyOf(
-  onError: readonly (ReturnType<typeof on> | FailurePolicy)[],
+  onError: NonNullable<SubscribeOptions['onError']>,
   error: unknown,
   failed: (error: unknown) => void = () => {},
 ): FailurePolicy {
@@ -61,7 +62,7 @@ describe('rules', () => {
   it('end in the policy at the end, or in a drop', () => {
     expect(policyOf([on(BankError, 'retry'), 'skip'], new Error('x'))).toBe('skip');
     expect(policyOf([on(BankError, 'retry')], new Error('x'))).toBe('drop');
-    expect(policyOf([], new Error('x'))).toBe('drop');
+    expect(policyOf([] as never, new Error('x'))).toBe('drop');
   });
 
   it('may decide by an outcome', () => {

@@ -91,7 +91,7 @@ describe('a failure', () => {
 
 describe("'failFastOnce'", () => {
   it.each<[number, boolean, string]>([
-    [1, false, 'failFast'],
+    [1, false, 'failFastOnce'],
     [1, true, 'drop'],
     [2, false, 'drop'],
     [2, true, 'drop'],
@@ -136,7 +136,7 @@ describe('a rule that throws', () => {
     expect(logger.lines).toMatchObject([
       {
         level: 'error',
-        text: expect.stringMatching(/^Billing\.charge: .*rule/),
+        text: expect.stringMatching(/^Billing\.charge \[predicate-failed\] .*rule/),
         rest: [thrown.stack, 'Settle'],
       },
     ]);
@@ -223,7 +223,7 @@ describe('contained', () => {
 
   it('says what an interceptor resolved with in the place of an outcome', async () => {
     const failure = failureMarkOf(await run(async () => 'done'));
-    expect(String(failure?.error)).toMatch(/interceptor.*found 'done'/);
+    expect(String(failure?.error)).toMatch(/interceptor resolved with 'done'/);
     expect(logger.lines).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConsumerListener } from '../../../lib/amqp/port';
+import type { Republisher } from '../../../lib/amqp/republisher';
 import { ChannelLoop } from '../../../lib/rabbitmq/channel-loop';
 import { ManagedConnection } from '../../../lib/rabbitmq/managed-connection';
-import type { Republisher } from '../../../lib/rabbitmq/republisher';
 import { Gate } from '../../support/eventually';
 import { FakeClock } from '../../support/fake-clock';
 import { aLog, aMessage, aSubscription, QUEUE } from '../fixtures';
@@ -31,10 +31,10 @@ beforeEach(() => {
     prefetch: 7,
     listener: listener as ConsumerListener,
     connection: new ManagedConnection(golevelup.asAmqp, clock),
-    copies: {} as Republisher,
+    republisher: {} as Republisher,
     log: aLog(undefined, clock),
     clock,
-    tryAlone: async () => undefined,
+    probeDeclaration: async () => undefined,
   });
 });
 

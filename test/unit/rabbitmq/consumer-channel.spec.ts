@@ -40,7 +40,7 @@ describe('settling', () => {
   it.each<[SettleAction, unknown[]]>([
     ['ack', ['ack', 1, false]],
     ['reject', ['reject', 1, false]],
-    ['requeue', ['reject', 1, true]],
+    ['requeueFailed', ['reject', 1, true]],
     ['requeueUnprocessed', ['nack', 1, false, true]],
   ])('%s is one frame for the one delivery', async (frame, expected) => {
     const written: boolean[] = [];
@@ -63,7 +63,7 @@ describe('settling', () => {
     ]);
   });
 
-  it.each<SettleAction>(['ack', 'reject', 'requeue', 'requeueUnprocessed'])(
+  it.each<SettleAction>(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'])(
     '%s after the channel has closed sends nothing and says so',
     async (frame) => {
       const written: boolean[] = [];
@@ -75,7 +75,7 @@ describe('settling', () => {
     },
   );
 
-  it.each<SettleAction>(['ack', 'reject', 'requeue', 'requeueUnprocessed'])(
+  it.each<SettleAction>(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'])(
     '%s where amqplib throws before it has told of the end is not written, and does not throw',
     async (frame) => {
       const written: boolean[] = [];
@@ -108,7 +108,7 @@ describe('the end of a channel', () => {
 
   it('has a reason also where nobody gave one', async () => {
     raw.ends();
-    expect((await channel.ended).message).toMatch(/channel was closed/);
+    expect((await channel.ended).message).toMatch(/channel closed/);
   });
 
   it('by a cancel of the server writes what is pending, then closes the channel', async () => {

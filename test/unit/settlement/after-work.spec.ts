@@ -2,22 +2,22 @@ import { describe, expect, it } from 'vitest';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import { ack, drop, type Outcome, retry } from '../../../lib/model/outcome';
 import type { Settlement } from '../../../lib/model/settlement';
-import { aSettler, spoken } from './settler-fixtures';
+import { aSettler, failedWith, republishResults } from './settler-fixtures';
 
-const counted: SubscribeOptions = { retry: { attempts: 3 }, deadLetter: 'billing.dead' };
+const republishing: SubscribeOptions = { retry: { attempts: 3 }, deadLetter: 'billing.dead' };
 
-describe('work for after the settlement', () => {
-  it('runs once the frame is written, in order, each after the last; then the delivery is over', async () => {
-    const { settler, run, steps, clock } = aSettler();
-    const later = async (): Promise<void> => {
+describe('andAfter', () => {
+  it('runs callbacks in order after the acknowledgement, then the delivery is finished', async () => {
+    const { settler, inFlight, steps, clock } = aSettler();
+    const slow = async (): Promise<void> => {
       steps.push('first begins');
       await Promise.resolve();
       steps.push('first ends');
     };
     settler.settle(
-      run,
+      inFlight,
       ack()
-        .andAfter(later)
+        .andAfter(slow)
         .andAfter(() => steps.push('second')),
     );
     await clock.endTurn();
@@ -31,64 +31,70 @@ describe('work for after the settlement', () => {
     ]);
   });
 
-  it('is told what was settled, also where nobody else listens', async () => {
-    const { settler, run, clock, delivery } = aSettler({ isObserved: false });
-    const told: Settlement[] = [];
+  it('passes the settlement, also without a listener', async () => {
+    const { settler, inFlight, clock, delivery } = aSettler({ isObserved: false });
+    const received: Settlement[] = [];
     settler.settle(
-      run,
-      drop('why').andAfter((settlement) => told.push(settlement)),
+      inFlight,
+      drop('why').andAfter((settlement) => received.push(settlement)),
     );
     await clock.endTurn();
-    expect(told).toMatchObject([{ delivery, status: 'sent', decision: { kind: 'reject' } }]);
+    expect(received).toMatchObject([{ delivery, status: 'sent', decision: { kind: 'reject' } }]);
   });
 
-  it('that fails is logged, and the rest runs', async () => {
-    const { settler, run, steps, clock, logger } = aSettler();
+  it('logs a callback that fails and runs the next one', async () => {
+    const { settler, inFlight, steps, clock, logger } = aSettler();
     const failing = drop()
       .andAfter(() => {
-        throw new Error('at once');
+        throw new Error('synchronous');
       })
-      .andAfter(() => Promise.reject(new Error('later')))
+      .andAfter(() => Promise.reject(new Error('asynchronous')))
       .andAfter(() => steps.push('third'));
-    settler.settle(run, failing);
+    settler.settle(inFlight, failing);
     await clock.endTurn();
     expect(steps).toEqual(['reject', 'settled: sent', 'third', 'finished']);
-    expect(
-      logger.lines.filter(({ level }) => level === 'error').map(({ rest }) => rest[0]),
-    ).toEqual([expect.stringContaining('at once'), expect.stringContaining('later')]);
+    const errors = logger.lines.filter(({ level }) => level === 'error');
+    expect(errors).toMatchObject([
+      { text: expect.stringMatching(/^Billing\.charge \[after-settlement-failed\] message "m-1"/) },
+      { text: expect.stringContaining('[after-settlement-failed]') },
+    ]);
+    expect(errors.map(({ rest }) => rest[0])).toEqual([
+      expect.stringContaining('Error: synchronous'),
+      expect.stringContaining('Error: asynchronous'),
+    ]);
   });
 
   it.each<[string, SubscribeOptions, (work: () => void) => Outcome]>([
     ['a drop', {}, (work) => drop().andAfter(work)],
     ['a requeue', {}, (work) => retry().andAfter(work)],
-    ['an outcome that is a policy', {}, (work) => spoken(drop().andAfter(work))],
-    ['noAck, where nothing is sent', { noAck: true }, (work) => ack().andAfter(work)],
-  ])('runs whatever the decision was: %s', async (_name, options, make) => {
-    const { settler, run, steps, clock } = aSettler({ options });
+    ['an outcome given as a policy', {}, (work) => failedWith(drop().andAfter(work))],
+    ['noAck, which sends nothing', { noAck: true }, (work) => ack().andAfter(work)],
+  ])('runs after %s', async (_name, options, make) => {
+    const { settler, inFlight, steps, clock } = aSettler({ options });
     settler.settle(
-      run,
+      inFlight,
       make(() => steps.push('work')),
     );
     await clock.endTurn();
     expect(steps.slice(-2)).toEqual(['work', 'finished']);
   });
 
-  it('of a copy runs after the original is acknowledged', async () => {
-    const { settler, run, source, steps, clock } = aSettler({ options: counted });
+  it('runs after the original of a republished message is acknowledged', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({ options: republishing });
     settler.settle(
-      run,
+      inFlight,
       retry().andAfter(() => steps.push('work')),
     );
-    source.answerCopy('confirmed');
+    brokerDelivery.answer(republishResults.confirmed);
     await clock.endTurn();
-    expect(steps).toEqual(['copy to retryAddress', 'ack', 'settled: sent', 'work', 'finished']);
+    expect(steps).toEqual(['republish to retry', 'ack', 'settled: sent', 'work', 'finished']);
   });
 
-  it('does not run where the settlement could not be sent', async () => {
-    const { settler, run, source, steps, clock } = aSettler();
-    source.isOpen = false;
+  it('does not run if the acknowledgement could not be sent', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler();
+    brokerDelivery.isOpen = false;
     settler.settle(
-      run,
+      inFlight,
       ack().andAfter(() => steps.push('work')),
     );
     await clock.endTurn();
@@ -96,26 +102,25 @@ describe('work for after the settlement', () => {
     expect(steps.at(-1)).toBe('finished');
   });
 
-  it.each(['failed', 'lost'] as const)('does not run where the copy %s', async (result) => {
-    const { settler, run, source, steps, clock } = aSettler({ options: counted });
+  it.each(['failed', 'lost'] as const)('does not run after a %s republish', async (status) => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({ options: republishing });
     settler.settle(
-      run,
+      inFlight,
       retry().andAfter(() => steps.push('work')),
     );
-    source.answerCopy(result);
+    brokerDelivery.answer(republishResults[status]);
     await clock.endTurn();
     await clock.endTurn();
     expect(steps).not.toContain('work');
     expect(steps.at(-1)).toBe('finished');
   });
 
-  it('does not run for a delivery that is released', async () => {
-    const stopping = aSettler({ isStopping: true });
-    const outcome = spoken(drop().andAfter(() => stopping.steps.push('work')));
-    stopping.settler.settle(stopping.run, outcome);
-    await stopping.clock.endTurn();
-    await stopping.clock.endTurn();
-    expect(stopping.steps.at(-1)).toBe('finished');
-    expect(stopping.steps).not.toContain('work');
+  it('does not run for a delivery that is requeued during shutdown', async () => {
+    const { settler, inFlight, steps, clock } = aSettler({ isStopping: true });
+    settler.settle(inFlight, failedWith(drop().andAfter(() => steps.push('work'))));
+    await clock.endTurn();
+    await clock.endTurn();
+    expect(steps.at(-1)).toBe('finished');
+    expect(steps).not.toContain('work');
   });
 });

@@ -2,34 +2,39 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../lib/model/decision';
 import type { Cause } from '../../../lib/model/failure-mark';
+import { admit } from '../../../lib/settlement/admit';
 import { type DecisionOptions, decide, type Verdict } from '../../../lib/settlement/decide';
 import table from '../settlement-table.json';
 
 interface Row {
   readonly name: string;
-  readonly outcome: Verdict;
+  readonly outcome: Verdict | { readonly arrival: true };
   readonly subscription: DecisionOptions;
   readonly attempt: number;
   readonly counts: boolean;
-  readonly expect: Decision;
+  readonly expect: Decision | { readonly kind: 'run' };
 }
 
 const rows = table.rows as unknown as readonly Row[];
 
 describe('the settlement table', () => {
   it.each(rows)('$name', ({ outcome, subscription, attempt, counts, expect: expected }) => {
-    expect(decide(outcome, subscription, attempt, counts)).toEqual(expected);
+    const decision =
+      'arrival' in outcome
+        ? (admit(attempt, 0, subscription) ?? { kind: 'run' })
+        : decide(outcome, subscription, attempt, counts);
+    expect(decision).toEqual(expected);
   });
 
-  it('has a row for each decision, and no two rows of one name', () => {
+  it('has a row for each decision, and unique names', () => {
     const decisions = new Set(rows.map((row) => row.expect.kind));
     expect([...decisions].sort()).toEqual([
       'ack',
       'deadLetter',
-      'republish',
       'leaveUnsettled',
-      'nothing',
+      'none',
       'reject',
+      'republish',
       'requeue',
       'run',
     ]);
@@ -38,7 +43,7 @@ describe('the settlement table', () => {
 });
 
 const by = fc.constantFrom<'client' | 'broker'>('client', 'broker');
-const terms: fc.Arbitrary<DecisionOptions> = fc.record({
+const options: fc.Arbitrary<DecisionOptions> = fc.record({
   retry: fc.option(fc.record({ attempts: fc.integer({ min: 1, max: 10 }), by }), {
     nil: undefined,
   }),
@@ -47,11 +52,11 @@ const terms: fc.Arbitrary<DecisionOptions> = fc.record({
 });
 const cause = fc.constantFrom<Cause>('error', 'timeout', 'invalid-payload', 'panic');
 const delayed = { delayMs: fc.integer({ min: 0, max: 5_000 }), backoff: fc.boolean() };
-const said: fc.Arbitrary<Verdict> = fc.oneof(
+const ofHandler: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constantFrom('ack' as const, 'drop' as const, 'retry' as const) }),
   fc.record({ kind: fc.constant('retryAfter' as const), ...delayed }),
 );
-const spoken: fc.Arbitrary<Verdict> = fc.oneof(
+const ofPolicy: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({
     policy: fc.constantFrom(
       'failFast' as const,
@@ -63,144 +68,145 @@ const spoken: fc.Arbitrary<Verdict> = fc.oneof(
   }),
   fc.record({ policy: fc.constant('retryAfter' as const), cause, ...delayed }),
 );
-const arrival = fc.constant<Verdict>({ arrival: true });
-const verdict = fc.oneof(said, spoken);
-const attempt = fc.integer({ min: 1, max: 20 });
+const anyVerdict = fc.oneof(ofHandler, ofPolicy);
+const anyAttempt = fc.integer({ min: 1, max: 20 });
 
-type Input = [verdict: Verdict, terms: DecisionOptions, attempt: number, counts: boolean];
+type Input = [verdict: Verdict, options: DecisionOptions, attempt: number, counts: boolean];
 
-function always(
-  verdicts: fc.Arbitrary<Verdict>,
-  holds: (decision: Decision, ...input: Input) => void,
-): void {
+function always(holds: (decision: Decision, ...input: Input) => void): void {
   fc.assert(
-    fc.property(verdicts, terms, attempt, fc.boolean(), (...input: Input) => {
+    fc.property(anyVerdict, options, anyAttempt, fc.boolean(), (...input: Input) => {
       holds(decide(...input), ...input);
     }),
     { numRuns: 500 },
   );
 }
 
-function nameOf(one: Verdict): string {
-  if ('arrival' in one) return 'arrival';
-  return 'kind' in one ? one.kind : one.policy;
+function nameOf(verdict: Verdict): string {
+  return 'kind' in verdict ? verdict.kind : verdict.policy;
 }
 
 const DECISIONS = new Set(rows.map((row) => row.expect.kind));
 
-describe('for any outcome, subscription, attempt and broker', () => {
-  it('there is one decision, and the same one each time', () => {
-    always(fc.oneof(verdict, arrival), (decision, ...input) => {
+describe('decide, for any outcome, subscription, attempt and broker', () => {
+  it('makes one decision, the same one each time', () => {
+    always((decision, ...input) => {
       expect(DECISIONS).toContain(decision.kind);
       expect(decide(...input)).toEqual(decision);
     });
   });
 
-  it('the handler runs on arrival only, and else only at the cap is it not', () => {
-    always(arrival, (decision, _verdict, { retry, noAck }, n) => {
-      const isBeyond = !noAck && retry !== undefined && n > retry.attempts;
-      expect(decision.kind === 'run').toBe(!isBeyond);
-      if (isBeyond) expect(['reject', 'deadLetter']).toContain(decision.kind);
-    });
-    always(verdict, (decision) => expect(decision.kind).not.toBe('run'));
-  });
-
-  it('nothing goes back, by copy or by itself, at the cap or beyond it', () => {
-    always(verdict, (decision, _verdict, { retry }, n) => {
-      if (retry === undefined || n < retry.attempts) return;
+  it('neither requeues nor republishes at the cap or beyond it', () => {
+    always((decision, _verdict, { retry }, attempt) => {
+      if (retry === undefined || attempt < retry.attempts) return;
       expect(['republish', 'requeue']).not.toContain(decision.kind);
     });
   });
 
-  it('a retry below the cap is never the end of a message', () => {
-    always(verdict, (decision, asked, { retry, noAck }, n) => {
-      if (!nameOf(asked).startsWith('retry') || noAck) return;
-      if (retry !== undefined && n >= retry.attempts) return;
+  it('requeues or republishes every retry below the cap', () => {
+    always((decision, verdict, { retry, noAck }, attempt) => {
+      if (!nameOf(verdict).startsWith('retry') || noAck) return;
+      if (retry !== undefined && attempt >= retry.attempts) return;
       expect(['republish', 'requeue']).toContain(decision.kind);
     });
   });
 
-  it('only ack and skip acknowledge, and nothing that asked to be dropped does', () => {
-    always(verdict, (decision, asked) => {
-      if (decision.kind === 'ack') expect(['ack', 'skip']).toContain(nameOf(asked));
-      if (nameOf(asked) === 'drop') expect(decision.kind).not.toBe('ack');
+  it('acknowledges only ack and skip', () => {
+    always((decision, verdict) => {
+      if (decision.kind === 'ack') expect(['ack', 'skip']).toContain(nameOf(verdict));
+      if (nameOf(verdict) === 'drop') expect(decision.kind).not.toBe('ack');
     });
   });
 
-  it('what is dropped goes to the declared dead letter, or is rejected', () => {
-    always(verdict, (decision, asked, { deadLetter, noAck }) => {
-      if (nameOf(asked) !== 'drop' || noAck) return;
+  it('dead-letters or rejects what is dropped', () => {
+    always((decision, verdict, { deadLetter, noAck }) => {
+      if (nameOf(verdict) !== 'drop' || noAck) return;
       expect(decision.kind).toBe(deadLetter?.by === 'client' ? 'deadLetter' : 'reject');
     });
   });
 
-  it('a dead letter’s reason is the cap, or why the policy was asked, or the drop', () => {
-    always(fc.oneof(verdict, arrival), (decision, asked) => {
+  it('gives a dead letter the reason `attempts`, `drop` or the cause of the failure', () => {
+    always((decision, verdict) => {
       if (decision.kind !== 'deadLetter') return;
-      const why = 'cause' in asked ? asked.cause : 'drop';
-      expect(decision.reason).toBe(nameOf(asked) === 'drop' ? why : 'attempts');
+      const reason = 'cause' in verdict ? verdict.cause : 'drop';
+      expect(decision.reason).toBe(nameOf(verdict) === 'drop' ? reason : 'attempts');
     });
   });
 
-  it('the attempt of a copy is the next one', () => {
-    always(verdict, (decision, _verdict, _terms, n) => {
-      if (decision.kind === 'republish') expect(decision.attempt).toBe(n + 1);
+  it('republishes with the next attempt', () => {
+    always((decision, _verdict, _options, attempt) => {
+      if (decision.kind === 'republish') expect(decision.attempt).toBe(attempt + 1);
     });
   });
 
-  it('no copy waits longer or shorter than was asked', () => {
-    always(verdict, (decision, asked) => {
+  it('republishes with the requested delay', () => {
+    always((decision, verdict) => {
       if (decision.kind !== 'republish') return;
-      expect(decision.delayMs).toBe('delayMs' in asked ? asked.delayMs : 0);
+      expect(decision.delayMs).toBe('delayMs' in verdict ? verdict.delayMs : 0);
     });
   });
 
-  it('a delay is waited for: it is a copy, but where the broker delays its own backoff', () => {
-    always(verdict, (decision, asked, { retry }, _n, counts) => {
-      if (decision.kind !== 'requeue' || !('delayMs' in asked) || asked.delayMs === 0) return;
-      expect(asked.backoff && counts && retry?.by).toBe('broker');
+  it("requeues a delayed retry only for the broker's own backoff", () => {
+    always((decision, verdict, { retry }, _attempt, counts) => {
+      if (decision.kind !== 'requeue' || !('delayMs' in verdict) || verdict.delayMs === 0) return;
+      expect(verdict.backoff && counts && retry?.by).toBe('broker');
     });
   });
 
-  it('where nobody but we can count, a declared retry is a copy that carries the count', () => {
-    always(verdict, (decision, _verdict, { retry }, _n, counts) => {
+  it('never requeues a counted retry if the broker does not count redeliveries', () => {
+    always((decision, _verdict, { retry }, _attempt, counts) => {
       if (retry !== undefined && !counts) expect(decision.kind).not.toBe('requeue');
     });
   });
 
-  it('failFast leaves the delivery unsettled, and nothing else does', () => {
-    always(verdict, (decision, asked) => {
-      expect(decision.kind === 'leaveUnsettled').toBe(nameOf(asked) === 'failFast');
+  it('leaves a delivery unsettled for failFast alone', () => {
+    always((decision, verdict) => {
+      expect(decision.kind === 'leaveUnsettled').toBe(nameOf(verdict) === 'failFast');
     });
   });
 
-  it('nothing is sent for a noAck subscription', () => {
-    always(fc.oneof(verdict, arrival), (decision, _verdict, { noAck }) => {
-      if (noAck) expect(['nothing', 'leaveUnsettled', 'run']).toContain(decision.kind);
-      else expect(decision.kind).not.toBe('nothing');
+  it('sends nothing for a noAck subscription', () => {
+    always((decision, _verdict, { noAck }) => {
+      if (noAck) expect(['none', 'leaveUnsettled']).toContain(decision.kind);
+      else expect(decision.kind).not.toBe('none');
     });
   });
 
-  it('a message that is rejected at the cap is warned of, unless a dead letter takes it', () => {
-    always(fc.oneof(verdict, arrival), (decision, asked, { deadLetter }) => {
+  it('warns of a message that is rejected at the cap without a dead-letter queue', () => {
+    always((decision, verdict, { deadLetter }) => {
       if (decision.kind !== 'reject') return;
-      const lost = deadLetter === undefined && nameOf(asked) !== 'drop';
-      expect(decision.warn ?? false).toBe(lost);
+      const isLost = deadLetter === undefined && nameOf(verdict) !== 'drop';
+      expect(decision.warn ?? false).toBe(isLost);
     });
   });
 });
 
-describe('what the broker has handed out too often', () => {
+describe('admit', () => {
+  it('calls the handler up to the cap and never beyond it', () => {
+    fc.assert(
+      fc.property(anyAttempt, options, (attempt, given) => {
+        const { retry, noAck, deadLetter } = given;
+        const decision = admit(attempt, 0, given);
+        const isBeyond = !noAck && retry !== undefined && attempt > retry.attempts;
+        if (!isBeyond) expect(decision).toBeUndefined();
+        else if (deadLetter === undefined) expect(decision).toEqual({ kind: 'reject', warn: true });
+        else if (deadLetter.by === 'broker') expect(decision).toEqual({ kind: 'reject' });
+        else expect(decision).toEqual({ kind: 'deadLetter', reason: 'attempts' });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   const retry = { attempts: 3, maxDeliveries: 5 };
-  it.each<[number, DecisionOptions, Decision]>([
-    [5, { retry }, { kind: 'run' }],
+  it.each<[number, DecisionOptions, Decision | undefined]>([
+    [5, { retry }, undefined],
     [6, { retry }, { kind: 'reject', warn: true }],
     [6, { retry, deadLetter: {} }, { kind: 'deadLetter', reason: 'attempts' }],
     [6, { retry, deadLetter: { by: 'broker' } }, { kind: 'reject' }],
-    [6, {}, { kind: 'run' }],
-    [6, { retry: { attempts: 3 } }, { kind: 'run' }],
-    [6, { retry, noAck: true }, { kind: 'run' }],
-  ])('%i times under %j', (acquired, subscription, decision) => {
-    expect(decide({ arrival: true, acquired }, subscription, 1, true)).toEqual(decision);
+    [6, {}, undefined],
+    [6, { retry: { attempts: 3 } }, undefined],
+    [6, { retry, noAck: true }, undefined],
+  ])('decides about a message delivered %i times with %j', (acquired, given, decision) => {
+    expect(admit(1, acquired, given)).toEqual(decision);
   });
 });

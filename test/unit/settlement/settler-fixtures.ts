@@ -13,18 +13,24 @@ import type { Outcome } from '../../../lib/model/outcome';
 import { type FailurePolicy, outcomeOfPolicy } from '../../../lib/model/policy';
 import type { Settlement } from '../../../lib/model/settlement';
 import type { InFlight } from '../../../lib/settlement/in-flight';
-import { type ReceiverHost, Settler } from '../../../lib/settlement/settler';
+import type { ReceiverHost } from '../../../lib/settlement/receiver-host';
+import { Settler } from '../../../lib/settlement/settler';
 import { FakeClock } from '../../support/fake-clock';
 import { aLog, aMessage, aSubscription, QUEUE, RecordingLogger } from '../fixtures';
 
-/** What a delivery is told, in order. A copy waits until the test says what became of it. */
-export class FakeSource implements BrokerDelivery {
+interface Published {
+  readonly message: OutgoingMessage;
+  readonly target: RepublishTarget;
+}
+
+/** Records how a delivery is settled. A republished message waits until the test answers. */
+export class FakeBrokerDelivery implements BrokerDelivery {
   readonly queue = QUEUE;
   readonly acquired = 0;
-  readonly copies: { readonly copy: OutgoingMessage; readonly target: RepublishTarget }[] = [];
-  /** Whether the channel is still there. */
+  readonly published: Published[] = [];
+  /** Whether its channel is open. */
   isOpen = true;
-  answerCopy: (result: RepublishResult) => void = () => {};
+  answer: (result: RepublishResult) => void = () => {};
 
   constructor(
     readonly message: IncomingMessage,
@@ -32,8 +38,8 @@ export class FakeSource implements BrokerDelivery {
     private readonly steps: string[],
   ) {}
 
-  settle(frame: SettleAction, written: Written): void {
-    this.steps.push(frame);
+  settle(action: SettleAction, written: Written): void {
+    this.steps.push(action);
     written(this.isOpen);
   }
 
@@ -41,25 +47,32 @@ export class FakeSource implements BrokerDelivery {
     this.steps.push('leave');
   }
 
-  republish(copy: OutgoingMessage, target: RepublishTarget): Promise<RepublishResult> {
-    this.copies.push({ copy, target });
-    this.steps.push(`copy to ${target.to}`);
+  republish(message: OutgoingMessage, target: RepublishTarget): Promise<RepublishResult> {
+    this.published.push({ message, target });
+    this.steps.push(`republish to ${target.to}`);
     return new Promise((resolve) => {
-      this.answerCopy = resolve;
+      this.answer = resolve;
     });
   }
 }
+
+/** Every result of a republish. */
+export const republishResults = {
+  confirmed: { status: 'confirmed' },
+  failed: { status: 'failed', tries: 5, error: 'refused' },
+  lost: { status: 'lost' },
+} as const satisfies Readonly<Record<RepublishResult['status'], RepublishResult>>;
 
 interface Given {
   readonly options?: SubscribeOptions;
   readonly message?: IncomingMessage;
   readonly attempt?: number;
-  readonly counts?: boolean;
+  readonly countsRedeliveries?: boolean;
   readonly isStopping?: boolean;
   readonly isObserved?: boolean;
 }
 
-/** A settler whose host note down what they are told, in one list with the frames. */
+/** A settler whose host records its calls, in one list with what is sent to the broker. */
 export function aSettler(given: Given = {}) {
   const { options = {}, message = aMessage({ properties: { messageId: 'm-1' } }) } = given;
   const steps: string[] = [];
@@ -67,9 +80,10 @@ export function aSettler(given: Given = {}) {
   const clock = new FakeClock();
   const logger = new RecordingLogger();
   const subscription = aSubscription(options);
-  const source = new FakeSource(message, given.counts ?? false, steps);
+  const counts = given.countsRedeliveries ?? false;
+  const brokerDelivery = new FakeBrokerDelivery(message, counts, steps);
   const delivery = new DeliveryRecord(subscription, message, QUEUE, given.attempt ?? 1);
-  const run: InFlight = {
+  const inFlight: InFlight = {
     delivery,
     brokerDelivery,
     startedAt: clock.monotonic(),
@@ -79,30 +93,39 @@ export function aSettler(given: Given = {}) {
   const host: ReceiverHost = {
     clock,
     log: aLog(logger, clock),
-    stopping: () => given.isStopping ?? false,
+    isStopping: () => given.isStopping ?? false,
     pauseAfterFailure: async () => {
-      steps.push('back off');
+      steps.push('pause');
       await clock.endTurn();
-      steps.push('intake stopped');
+      steps.push('cancelled');
     },
-    intakeStopped: async () => {
+    consumerCancelled: async () => {
       await clock.endTurn();
-      steps.push('intake stopped');
+      steps.push('cancelled');
     },
-    failFast: (_run, error) => steps.push(`fail fast: ${String(error)}`),
-    observed: () => given.isObserved ?? true,
+    failFast: (_inFlight, error) => steps.push(`fail fast: ${String(error)}`),
+    isObserved: () => given.isObserved ?? true,
     settled: (settlement) => {
       settlements.push(settlement);
       steps.push(`settled: ${settlement.status}`);
     },
-    finished: () => steps.push('finished'),
   };
-  const settler = new Settler(subscription, host);
-  return { settler, run, source, steps, settlements, clock, logger, delivery, subscription };
+  const settler = new Settler(subscription, host, () => steps.push('finished'));
+  return {
+    settler,
+    inFlight,
+    brokerDelivery,
+    steps,
+    settlements,
+    clock,
+    logger,
+    delivery,
+    subscription,
+  };
 }
 
-/** What a policy says of an error, as the chain hands it on. */
-export function spoken(
+/** The outcome of a handler that failed, after its policy was applied. */
+export function failedWith(
   policy: FailurePolicy,
   cause: Parameters<typeof outcomeOfPolicy>[1] = 'error',
   error: unknown = new Error('the bank is closed'),

@@ -1,196 +1,216 @@
 import { describe, expect, it } from 'vitest';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import { ack, drop, type Outcome, retry, retryAfter } from '../../../lib/model/outcome';
-import { aSettler, spoken } from './settler-fixtures';
+import { aSettler, failedWith, republishResults } from './settler-fixtures';
 
-const counted: SubscribeOptions = { retry: { attempts: 3 }, deadLetter: 'billing.dead' };
+const republishing: SubscribeOptions = { retry: { attempts: 3 }, deadLetter: 'billing.dead' };
 
-describe('a decision that is one frame', () => {
+describe('settle', () => {
   it.each<[string, Outcome, string]>([
     ['ack()', ack(), 'ack'],
     ['drop()', drop(), 'reject'],
-    ['retry()', retry(), 'requeue'],
-    ['the policy skip', spoken('skip'), 'ack'],
-    ['the policy drop', spoken('drop'), 'reject'],
-  ])('of %s is written, told of, and then over', (_name, outcome, frame) => {
-    const { settler, run, steps, settlements, delivery, subscription } = aSettler();
-    settler.settle(run, outcome);
-    expect(steps).toEqual([frame, 'settled: sent', 'finished']);
+    ['retry()', retry(), 'requeueFailed'],
+    ['the policy skip', failedWith('skip'), 'ack'],
+    ['the policy drop', failedWith('drop'), 'reject'],
+  ])('sends one frame for %s, then emits the settlement', (_name, outcome, action) => {
+    const { settler, inFlight, steps, settlements, delivery, subscription } = aSettler();
+    settler.settle(inFlight, outcome);
+    expect(steps).toEqual([action, 'settled: sent', 'finished']);
     expect(settlements).toMatchObject([{ subscription, delivery, outcome, attempt: 1 }]);
   });
 
-  it('is abandoned where the channel is gone', () => {
-    const { settler, run, source, steps, logger } = aSettler();
-    source.isOpen = false;
-    settler.settle(run, ack());
+  it('abandons a delivery whose channel has closed', () => {
+    const { settler, inFlight, brokerDelivery, steps, logger } = aSettler();
+    brokerDelivery.isOpen = false;
+    settler.settle(inFlight, ack());
     expect(steps).toEqual(['ack', 'settled: abandoned', 'finished']);
-    expect(logger.texts('warn')).toEqual([expect.stringMatching(/"m-1".*channel is gone/)]);
+    expect(logger.texts('warn')).toEqual([
+      expect.stringMatching(/\[not-acknowledged\] message "m-1" .*its channel closed first/),
+    ]);
   });
 
-  it('is carried out once: what comes later settles nothing', async () => {
-    const { settler, run, steps, clock } = aSettler();
-    settler.settle(run, ack());
-    settler.settle(run, drop());
-    settler.release(run, retry());
+  it('settles once: later outcomes send nothing', async () => {
+    const { settler, inFlight, steps, clock } = aSettler();
+    settler.settle(inFlight, ack());
+    settler.settle(inFlight, drop());
+    settler.requeue(inFlight, retry());
     await clock.endTurn();
     expect(steps).toEqual(['ack', 'settled: sent', 'finished']);
   });
 
-  it('tells how long the delivery took, and what made a policy speak', () => {
-    const { settler, run, settlements, clock } = aSettler();
+  it('reports the duration and the error of the handler', () => {
+    const { settler, inFlight, settlements, clock } = aSettler();
     const error = new Error('why');
     clock.advance(120);
     clock.setWall(0);
-    settler.settle(run, spoken('drop', 'timeout', error));
+    settler.settle(inFlight, failedWith('drop', 'timeout', error));
     expect(settlements).toMatchObject([{ durationMs: 120, error, decision: { kind: 'reject' } }]);
     expect(Object.isFrozen(settlements[0])).toBe(true);
   });
 
-  it('has no error where the handler spoke itself', () => {
-    const { settler, run, settlements } = aSettler();
-    settler.settle(run, drop('why'));
+  it('reports no error for an outcome of the handler', () => {
+    const { settler, inFlight, settlements } = aSettler();
+    settler.settle(inFlight, drop('why'));
     expect(settlements[0]).not.toHaveProperty('error');
-    expect(settlements[0]).not.toHaveProperty('copy');
+    expect(settlements[0]).not.toHaveProperty('republished');
   });
 
-  it('is told to nobody where nobody listens, but that it was abandoned', () => {
-    const silent = aSettler({ isObserved: false });
-    silent.settler.settle(silent.run, ack());
-    expect(silent.steps).toEqual(['ack', 'finished']);
-    const lost = aSettler({ isObserved: false });
-    lost.source.isOpen = false;
-    lost.settler.settle(lost.run, ack());
-    expect(lost.steps).toEqual(['ack', 'settled: abandoned', 'finished']);
+  it('emits nothing without a listener, except for abandoned deliveries', () => {
+    const sent = aSettler({ isObserved: false });
+    sent.settler.settle(sent.inFlight, ack());
+    expect(sent.steps).toEqual(['ack', 'finished']);
+    const abandoned = aSettler({ isObserved: false });
+    abandoned.brokerDelivery.isOpen = false;
+    abandoned.settler.settle(abandoned.inFlight, ack());
+    expect(abandoned.steps).toEqual(['ack', 'settled: abandoned', 'finished']);
   });
 });
 
-describe('a copy', () => {
-  it('is sent and confirmed before the original is acknowledged', async () => {
-    const { settler, run, source, steps, clock } = aSettler({ options: counted });
-    settler.settle(run, retry());
+describe('republishing', () => {
+  it('acknowledges the delivery only after the message is confirmed', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({ options: republishing });
+    settler.settle(inFlight, retry());
     await clock.endTurn();
-    expect(steps).toEqual(['copy to retryAddress']);
-    source.answerCopy('confirmed');
+    expect(steps).toEqual(['republish to retry']);
+    brokerDelivery.answer(republishResults.confirmed);
     await clock.endTurn();
-    expect(steps).toEqual(['copy to retryAddress', 'ack', 'settled: sent', 'finished']);
+    expect(steps).toEqual(['republish to retry', 'ack', 'settled: sent', 'finished']);
   });
 
-  it('for the next attempt carries it, and waits for the delay', () => {
-    const { settler, run, source } = aSettler({ options: counted, attempt: 2 });
-    settler.settle(run, retryAfter('7s'));
-    expect(source.copies).toMatchObject([
+  it('logs nothing before the message is confirmed', async () => {
+    const { settler, inFlight, brokerDelivery, clock, logger } = aSettler({
+      options: republishing,
+    });
+    settler.settle(inFlight, failedWith('drop'));
+    await clock.endTurn();
+    expect(logger.lines).toEqual([]);
+    brokerDelivery.answer(republishResults.confirmed);
+    await clock.endTurn();
+    expect(logger.texts()).toEqual([
+      'Billing.charge [dead-lettered] message "m-1" (queue "billing", attempt 1 of 3): moved to "billing.dead", reason "error". Error: the bank is closed',
+    ]);
+  });
+
+  it('carries the next attempt and the delay', () => {
+    const { settler, inFlight, brokerDelivery } = aSettler({ options: republishing, attempt: 2 });
+    settler.settle(inFlight, retryAfter('7s'));
+    expect(brokerDelivery.published).toMatchObject([
       {
         target: { to: 'retry', delayMs: 7_000 },
-        copy: { headers: { 'x-settle-attempt': 3 } },
+        message: { headers: { 'x-settle-attempt': 3 } },
       },
     ]);
   });
 
-  it('for the dead-letter queue tells why, with the stack where it is asked for', () => {
+  it.each([true, false])('adds reason and error to a dead letter (stack: %s)', (stack) => {
     const error = new RangeError('why');
-    for (const stack of [true, false]) {
-      const deadLetter = { queue: 'billing.dead', stack };
-      const { settler, run, source } = aSettler({ options: { deadLetter } });
-      settler.settle(run, spoken(drop('no such account'), 'error', error));
-      const [sent] = source.copies;
-      expect(run.republished).toMatchObject({ queue: 'billing.dead', delayMs: 0 });
-      expect(sent?.target).toEqual({ to: 'deadLetter' });
-      expect(sent?.copy.headers).toMatchObject({
-        'x-settle-reason': 'error',
-        'x-settle-error-name': 'RangeError',
-        'x-settle-error-message': 'no such account',
-      });
-      expect('x-settle-error-stack' in (sent?.copy.headers ?? {})).toBe(stack);
-    }
+    const deadLetter = { queue: 'billing.dead', stack };
+    const { settler, inFlight, brokerDelivery } = aSettler({ options: { deadLetter } });
+    settler.settle(inFlight, failedWith(drop('no such account'), 'error', error));
+    const [published] = brokerDelivery.published;
+    expect(inFlight.republished).toMatchObject({ queue: 'billing.dead', delayMs: 0 });
+    expect(published?.target).toEqual({ to: 'deadLetter' });
+    expect(published?.message.headers).toMatchObject({
+      'x-settle-reason': 'error',
+      'x-settle-error-name': 'RangeError',
+      'x-settle-error-message': 'no such account',
+    });
+    expect('x-settle-error-stack' in (published?.message.headers ?? {})).toBe(stack);
   });
 
-  it('at the cap has the cap for a reason and still the last error', () => {
-    const { settler, run, source } = aSettler({ options: counted, attempt: 3 });
-    settler.settle(run, spoken('retry', 'timeout', new Error('too long')));
-    expect(source.copies[0]?.copy.headers).toMatchObject({
+  it('uses reason `attempts` and keeps the last error', () => {
+    const { settler, inFlight, brokerDelivery } = aSettler({ options: republishing, attempt: 3 });
+    settler.settle(inFlight, failedWith('retry', 'timeout', new Error('too long')));
+    expect(brokerDelivery.published[0]?.message.headers).toMatchObject({
       'x-settle-reason': 'attempts',
       'x-settle-error-message': 'too long',
       'x-settle-attempts-made': 3,
     });
   });
 
-  it('that failed gives the original back once the intake has stopped, and never rejects it', async () => {
-    const { settler, run, source, steps, clock, logger } = aSettler({ options: counted });
-    settler.settle(run, spoken('drop'));
-    source.answerCopy('failed');
+  it('requeues the delivery if it fails, once the consumer is cancelled, and never rejects it', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock, logger } = aSettler({
+      options: republishing,
+    });
+    settler.settle(inFlight, failedWith('drop'));
+    brokerDelivery.answer(republishResults.failed);
     await clock.endTurn();
     await clock.endTurn();
     expect(steps).toEqual([
-      'copy to deadLetter',
-      'back off',
-      'intake stopped',
+      'republish to deadLetter',
+      'pause',
+      'cancelled',
       'requeueUnprocessed',
       'settled: republishFailed',
       'finished',
     ]);
-    expect(logger.texts('error')).toContainEqual(
-      expect.stringMatching(/"billing\.dead" was not confirmed/),
-    );
+    expect(logger.texts()).toEqual([
+      'Billing.charge [republish-failed] message "m-1" (queue "billing", attempt 1 of 3): could not be published to "billing.dead" (5 tries, last: refused). Requeued. Error: the bank is closed',
+    ]);
   });
 
-  it('that failed is abandoned where the channel is gone by then', async () => {
-    const { settler, run, source, steps, clock } = aSettler({ options: counted });
-    settler.settle(run, retry());
-    source.isOpen = false;
-    source.answerCopy('failed');
+  it('abandons the delivery if it fails and the channel has closed', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({ options: republishing });
+    settler.settle(inFlight, retry());
+    brokerDelivery.isOpen = false;
+    brokerDelivery.answer(republishResults.failed);
     await clock.endTurn();
     await clock.endTurn();
     expect(steps.slice(-2)).toEqual(['settled: abandoned', 'finished']);
   });
 
-  it('whose original is lost settles nothing', async () => {
-    const { settler, run, source, steps, clock } = aSettler({ options: counted });
-    settler.settle(run, retry());
-    source.answerCopy('lost');
+  it('sends nothing once the delivery is lost', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({ options: republishing });
+    settler.settle(inFlight, retry());
+    brokerDelivery.answer(republishResults.lost);
     await clock.endTurn();
-    expect(steps).toEqual(['copy to retryAddress', 'settled: abandoned', 'finished']);
+    expect(steps).toEqual(['republish to retry', 'settled: abandoned', 'finished']);
   });
 
   it.each(['confirmed', 'failed', 'lost'] as const)(
-    'that is %s after the drain has given up sends nothing more',
-    async (result) => {
-      const { settler, run, source, steps, clock } = aSettler({ options: counted });
-      settler.settle(run, retry());
-      run.givenUp = true;
-      run.giveBack?.();
+    'ignores a %s result that arrives after shutdown gave up',
+    async (status) => {
+      const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({
+        options: republishing,
+      });
+      settler.settle(inFlight, retry());
+      inFlight.givenUp = true;
+      inFlight.requeue?.();
       const before = [...steps];
       expect(before).toEqual([
-        'copy to retryAddress',
+        'republish to retry',
         'requeueUnprocessed',
         'settled: released',
         'finished',
       ]);
-      source.answerCopy(result);
+      brokerDelivery.answer(republishResults[status]);
       await clock.endTurn();
       await clock.endTurn();
       expect(steps).toEqual(before);
     },
   );
 
-  it('that failed is given back once where the drain gives up while the intake stops', async () => {
-    const { settler, run, source, steps, clock } = aSettler({ options: counted });
-    settler.settle(run, retry());
-    source.answerCopy('failed');
+  it('requeues once if shutdown gives up while the consumer is being cancelled', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({ options: republishing });
+    settler.settle(inFlight, retry());
+    brokerDelivery.answer(republishResults.failed);
     await Promise.resolve();
     await Promise.resolve();
-    expect(steps).toContain('back off');
-    run.givenUp = true;
-    run.giveBack?.();
+    expect(steps).toContain('pause');
+    inFlight.givenUp = true;
+    inFlight.requeue?.();
     await clock.endTurn();
     await clock.endTurn();
     expect(steps.filter((step) => step === 'requeueUnprocessed')).toHaveLength(1);
     expect(steps.filter((step) => step === 'finished')).toHaveLength(1);
   });
 
-  it('is told of with the settlement: where it went, and what it was', async () => {
-    const { settler, run, source, settlements, clock } = aSettler({ options: counted });
-    settler.settle(run, retryAfter('1s'));
-    source.answerCopy('confirmed');
+  it('reports the published message with the settlement', async () => {
+    const { settler, inFlight, brokerDelivery, settlements, clock } = aSettler({
+      options: republishing,
+    });
+    settler.settle(inFlight, retryAfter('1s'));
+    brokerDelivery.answer(republishResults.confirmed);
     await clock.endTurn();
     expect(settlements[0]?.republished).toMatchObject({
       queue: 'billing.wait.1024',
@@ -199,124 +219,122 @@ describe('a copy', () => {
     });
   });
 
-  it('goes back to its own queue where it does not wait', () => {
-    const { settler, run } = aSettler({ options: counted });
-    settler.settle(run, retry());
-    expect(run.republished).toMatchObject({ queue: 'billing', delayMs: 0 });
+  it('publishes to the queue itself if there is no delay', () => {
+    const { settler, inFlight } = aSettler({ options: republishing });
+    settler.settle(inFlight, retry());
+    expect(inFlight.republished).toMatchObject({ queue: 'billing', delayMs: 0 });
   });
 });
 
-describe('a delay that can not be waited for', () => {
-  it('is logged as an error, and the backoff takes its place', () => {
-    const { settler, run, source, logger } = aSettler({ options: counted });
-    settler.settle(run, retryAfter(-1));
-    expect(source.copies[0]?.target).toEqual({ to: 'retry', delayMs: 1_000 });
-    expect(logger.texts('error')).toEqual([expect.stringMatching(/^Billing\.charge: .*found -1/)]);
+describe('retryAfter', () => {
+  it('logs an invalid delay and uses the backoff', () => {
+    const { settler, inFlight, brokerDelivery, logger } = aSettler({ options: republishing });
+    settler.settle(inFlight, retryAfter(-1));
+    expect(brokerDelivery.published[0]?.target).toEqual({ to: 'retry', delayMs: 1_000 });
+    expect(logger.texts('error')).toEqual([
+      expect.stringMatching(/^Billing\.charge \[invalid-delay\] message "m-1" .*retryAfter\(-1\)/),
+    ]);
+  });
+
+  it('retries at once on a server-named queue, with one line about it', () => {
+    const { settler, inFlight, steps, logger } = aSettler({
+      options: { queue: undefined as never },
+    });
+    settler.settle(inFlight, retryAfter('5s'));
+    expect(steps).toEqual(['requeueFailed', 'settled: sent', 'finished']);
+    const lines = logger.texts().filter((text) => text.includes('server-named queue'));
+    expect(lines).toHaveLength(1);
   });
 });
 
-describe('retryAfter() on a queue that the server names', () => {
-  it('comes again at once, with a warning', () => {
-    const { settler, run, steps, logger } = aSettler({ options: { queue: undefined as never } });
-    settler.settle(run, retryAfter('5s'));
-    expect(steps).toEqual(['requeue', 'settled: sent', 'finished']);
-    expect(logger.texts('warn')).toContainEqual(
-      expect.stringMatching(/queue that the server names/),
-    );
-  });
-});
-
-describe('fail fast', () => {
-  it('leaves the delivery unsettled and stops the service', () => {
-    const { settler, run, steps, logger } = aSettler({ options: counted });
-    settler.settle(run, spoken('failFast', 'panic', new TypeError('bug')));
+describe('failFast', () => {
+  it('leaves the delivery unsettled and shuts the application down', () => {
+    const { settler, inFlight, steps, logger } = aSettler({ options: republishing });
+    settler.settle(inFlight, failedWith('failFast', 'panic', new TypeError('bug')));
     expect(steps).toEqual(['leave', 'fail fast: TypeError: bug', 'settled: none', 'finished']);
     expect(logger.lines).toMatchObject([
       {
         level: 'error',
-        text: expect.stringMatching(/"m-1".*bug/),
+        text: expect.stringMatching(/\[fail-fast\] message "m-1".* TypeError: bug$/),
         rest: [expect.stringContaining('bug'), 'Settle'],
       },
     ]);
   });
 
-  it('says of a noAck subscription that the message is gone', () => {
-    const { settler, run, steps, logger } = aSettler({ options: { noAck: true } });
-    settler.settle(run, spoken('failFast', 'panic', new TypeError('bug')));
+  it('logs that the message of a noAck subscription was already removed', () => {
+    const { settler, inFlight, steps, logger } = aSettler({ options: { noAck: true } });
+    settler.settle(inFlight, failedWith('failFast', 'panic', new TypeError('bug')));
     expect(steps).toContain('fail fast: TypeError: bug');
-    expect(logger.texts('error')).toEqual([expect.stringMatching(/gone/)]);
+    expect(logger.texts('error')).toEqual([expect.stringMatching(/already removed .*\(noAck\)/)]);
   });
 });
 
-describe('while the service stops', () => {
+describe('during shutdown', () => {
   it.each(['error', 'timeout', 'panic'] as const)(
-    'a failure (%s) is given back, once the intake has stopped',
+    'requeues a failure (%s) once the consumer is cancelled',
     async (cause) => {
-      const { settler, run, steps, clock } = aSettler({ options: counted, isStopping: true });
-      settler.settle(run, spoken('failFast', cause));
+      const { settler, inFlight, steps, clock } = aSettler({
+        options: republishing,
+        isStopping: true,
+      });
+      settler.settle(inFlight, failedWith('failFast', cause));
       expect(steps).toEqual([]);
       await clock.endTurn();
       await clock.endTurn();
-      expect(steps).toEqual([
-        'intake stopped',
-        'requeueUnprocessed',
-        'settled: released',
-        'finished',
-      ]);
+      expect(steps).toEqual(['cancelled', 'requeueUnprocessed', 'settled: released', 'finished']);
     },
   );
 
   it.each<[string, Outcome, string]>([
-    ['an outcome', drop(), 'reject'],
-    ['what does not decode', spoken('drop', 'invalid-payload'), 'reject'],
+    ['drop()', drop(), 'reject'],
+    ['an invalid payload', failedWith('drop', 'invalid-payload'), 'reject'],
     ['ack()', ack(), 'ack'],
-  ])('%s is settled as usual', (_name, outcome, frame) => {
-    const { settler, run, steps } = aSettler({ isStopping: true });
-    settler.settle(run, outcome);
-    expect(steps[0]).toBe(frame);
+  ])('settles %s as usual', (_name, outcome, action) => {
+    const { settler, inFlight, steps } = aSettler({ isStopping: true });
+    settler.settle(inFlight, outcome);
+    expect(steps[0]).toBe(action);
   });
 
-  it('a failure of a noAck subscription is lost, and this is said', async () => {
-    const { settler, run, steps, settlements, logger, clock } = aSettler({
+  it('logs that a failed noAck message is lost', async () => {
+    const { settler, inFlight, steps, settlements, logger, clock } = aSettler({
       options: { noAck: true },
       isStopping: true,
     });
-    settler.settle(run, spoken('drop'));
+    settler.settle(inFlight, failedWith('drop'));
     await clock.endTurn();
     expect(steps).toEqual(['settled: none', 'finished']);
-    expect(logger.texts('warn')).toEqual([expect.stringContaining('"m-1"')]);
+    expect(logger.texts('warn')).toEqual([
+      expect.stringMatching(/\[no-ack\] message "m-1" .*lost/),
+    ]);
     expect(settlements[0]?.decision).toEqual({ kind: 'none' });
   });
 
-  it('a delivery whose channel is gone by then is abandoned', async () => {
-    const { settler, run, source, steps, clock } = aSettler({ isStopping: true });
-    source.isOpen = false;
-    settler.settle(run, spoken('drop'));
+  it('abandons a delivery whose channel has closed', async () => {
+    const { settler, inFlight, brokerDelivery, steps, clock } = aSettler({ isStopping: true });
+    brokerDelivery.isOpen = false;
+    settler.settle(inFlight, failedWith('drop'));
     await clock.endTurn();
     await clock.endTurn();
     expect(steps.slice(-2)).toEqual(['settled: abandoned', 'finished']);
   });
 
-  it('a delivery that is given back is decided upon: what comes later settles nothing', async () => {
-    const { settler, run, steps, logger, clock } = aSettler({ isStopping: true });
-    settler.settle(run, spoken('drop'));
-    settler.settle(run, ack());
+  it('ignores a second outcome of a requeued delivery', async () => {
+    const { settler, inFlight, steps, logger, clock } = aSettler({ isStopping: true });
+    settler.settle(inFlight, failedWith('drop'));
+    settler.settle(inFlight, ack());
     await clock.endTurn();
     await clock.endTurn();
-    expect(steps).toEqual([
-      'intake stopped',
-      'requeueUnprocessed',
-      'settled: released',
-      'finished',
+    expect(steps).toEqual(['cancelled', 'requeueUnprocessed', 'settled: released', 'finished']);
+    expect(logger.texts('log')).toEqual([
+      expect.stringMatching(/\[requeued\] message "m-1".*stopping/),
     ]);
-    expect(logger.texts('log')).toEqual([expect.stringMatching(/"m-1".*stopping/)]);
   });
 
-  it('a delivery is given back once where the drain gives up before the intake has stopped', async () => {
-    const { settler, run, steps, clock } = aSettler({ isStopping: true });
-    settler.settle(run, spoken('drop'));
-    run.givenUp = true;
-    run.giveBack?.();
+  it('requeues once if it gives up before the consumer is cancelled', async () => {
+    const { settler, inFlight, steps, clock } = aSettler({ isStopping: true });
+    settler.settle(inFlight, failedWith('drop'));
+    inFlight.givenUp = true;
+    inFlight.requeue?.();
     await clock.endTurn();
     await clock.endTurn();
     expect(steps.filter((step) => step === 'requeueUnprocessed')).toHaveLength(1);
@@ -325,11 +343,11 @@ describe('while the service stops', () => {
 });
 
 describe('a noAck subscription', () => {
-  it.each([ack(), drop(), retry(), retryAfter('1s'), spoken('drop')])(
+  it.each([ack(), drop(), retry(), retryAfter('1s'), failedWith('drop')])(
     'sends nothing for %o',
     (outcome) => {
-      const { settler, run, steps } = aSettler({ options: { noAck: true } });
-      settler.settle(run, outcome);
+      const { settler, inFlight, steps } = aSettler({ options: { noAck: true } });
+      settler.settle(inFlight, outcome);
       expect(steps).toEqual(['settled: none', 'finished']);
     },
   );

@@ -179,7 +179,7 @@ describe('an application whose modules are imported unchanged', () => {
     const amqp = test.get(AmqpConnection);
     expect(amqp.connected).toBe(true);
     for (const name of ['channel', 'connection', 'managedChannel', 'managedConnection'] as const) {
-      expect(() => amqp[name]).toThrow(`AmqpConnection.${name} is not there in memory`);
+      expect(() => amqp[name]).toThrow(`AmqpConnection.${name} is not available in memory`);
     }
     await expect(amqp.request({} as never)).rejects.toThrow('request()');
     await expect(amqp.createSubscriber({} as never, {} as never, '')).rejects.toThrow('in memory');

@@ -50,7 +50,6 @@ describe('deliver', () => {
       outcome: 'ack',
       decision: 'ack',
       attempt: 1,
-      copies: [],
       status: 'sent',
       payload: 'ok',
       messageId: 'm1',
@@ -65,9 +64,9 @@ describe('deliver', () => {
       outcome: 'drop',
       decision: 'deadLetter',
       reason: 'drop',
-      copies: [{ queue: 'billing.dead', delay: 0, body: Buffer.from('"drop"') }],
+      republished: { queue: 'billing.dead', delay: 0, body: Buffer.from('"drop"') },
     });
-    expect(settlement.copies[0]?.headers).toMatchObject({
+    expect(settlement.republished?.headers).toMatchObject({
       tenant: 'a',
       'x-settle-reason': 'drop',
       'x-settle-error-message': 'not ours',
@@ -92,11 +91,11 @@ describe('deliver', () => {
       outcome: 'retryAfter',
       decision: 'republish',
       delay: 30_000,
-      copies: [{ queue: 'billing.waitq.30720', delay: 30_000 }],
+      republished: { queue: 'billing.waitq.30720', delay: 30_000 },
     });
     const settlement = await test.deliver(Billing, 'charge', 'later');
     expect(settlement).toMatchObject({ attempt: 1, delay: 1_000 });
-    expect(settlement.copies[0]?.headers).toMatchObject({ 'x-settle-attempt': 2 });
+    expect(settlement.republished?.headers).toMatchObject({ 'x-settle-attempt': 2 });
   });
 
   it('resolves with the first of several attempts; the others are in settlements()', async () => {
@@ -142,7 +141,9 @@ describe('deliver', () => {
   it('rejects where the application has stopped, and for a method without a subscription', async () => {
     const test = await start(app);
     await test.close();
-    await expect(test.deliver(Billing, 'charge', 'ok')).rejects.toThrow('has stopped');
+    await expect(test.deliver(Billing, 'charge', 'ok')).rejects.toThrow(
+      'the application closed before',
+    );
     await expect(test.deliver(Billing, 'other' as never, 'ok')).rejects.toThrow('Billing.other');
   });
 

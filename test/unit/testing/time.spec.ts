@@ -96,7 +96,7 @@ describe('time', () => {
     }
     const test = await start({ providers: [Slow] });
     await test.publish('', 'slow', 1);
-    await expect(test.idle()).rejects.toThrow('1 in flight');
+    await expect(test.idle()).rejects.toThrow('1 message in flight');
   });
 
   it.each([-1, Number.NaN, '50 days' as never, '50d' as const])(
