@@ -15,7 +15,7 @@ describe.each(['classic', 'quorum'] as const)(
     async function setUp() {
       const exchange = unique('orders');
       const queue = unique('billing');
-      const releases = new Releases(fixtures.pathOf('requeueUnprocessed'), exchange);
+      const releases = new Releases(fixtures.pathOf('release'), exchange);
       const bound = { exchange, routingKey: 'order.paid', queue };
       const byGolevelup = {
         ...bound,
@@ -106,7 +106,7 @@ describe('what golevelup has put back again and again', async () => {
         });
       });
     }
-    const releases = new Releases(fixtures.pathOf('requeueUnprocessed'), exchange);
+    const releases = new Releases(fixtures.pathOf('release'), exchange);
     const options = { queue, queueType, retry: { attempts: 3 }, deadLetter: `${queue}.dead` };
     await releases.start({ subscribe: [options] });
     return { queue, releases };

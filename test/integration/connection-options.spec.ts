@@ -93,20 +93,20 @@ describe("golevelup's connection", async () => {
     expect(prefetchOf(`${name}.channel`)).toBe('2');
   });
 
-  it('with registerHandlers: false has its subscriptions skipped', async () => {
+  it('with registerHandlers: false disables its subscriptions', async () => {
     const queue = unique('skipped');
     await broker.declare(queue);
     const Handler = handlerOf({ queue, deadLetter: `${queue}.dead` }, () => undefined);
     const app = await startApp({ providers: [Handler], rabbit: { registerHandlers: false } });
-    expect(app.registry.get(Handler, 'handle').state).toBe('skipped');
+    expect(app.registry.get(Handler, 'handle').state).toBe('disabled');
     expect(await broker.consumers(queue)).toBe(0);
     expect(await broker.ready(`${queue}.dead`)).toBeUndefined();
     expect(app.log.matching(/does not consume: .*registerHandlers: false/)).toHaveLength(1);
     await app.registry.pause(Handler, 'handle');
     await app.registry.resume(Handler, 'handle');
-    expect(app.registry.get(Handler, 'handle').state).toBe('skipped');
+    expect(app.registry.get(Handler, 'handle').state).toBe('disabled');
     await app.close();
-    expect(app.registry.get(Handler, 'handle').state).toBe('skipped');
+    expect(app.registry.get(Handler, 'handle').state).toBe('disabled');
   });
 
   it('missing in the application is a startup error', async () => {

@@ -106,7 +106,7 @@ describe('an application with two connections', async () => {
       providers: [Handler],
       rabbit: { uri: proxy.url, registerHandlers: false },
     });
-    expect(registry.get(Handler, 'handle').state).toBe('skipped');
+    expect(registry.get(Handler, 'handle').state).toBe('disabled');
     await until(() => proxy.count('client', 'channel.open') > 0);
     expect(proxy.frames.filter(({ details }) => details.queue === queue)).toEqual([]);
   });

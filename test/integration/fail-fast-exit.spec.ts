@@ -36,9 +36,9 @@ describe('failFast ends the process', async () => {
   async function filledQueue(): Promise<string> {
     const queue = unique('panic');
     await broker.declare(queue);
-    for (const id of ['1', '2', '3', '4']) await broker.send(queue, { id, kind: 'work', ms: 500 });
-    await broker.send(queue, { id: 'bad', kind: 'panic' }, { messageId: 'm-bad' });
-    for (const id of ['6', '7', '8']) await broker.send(queue, { id, kind: 'work', ms: 500 });
+    for (const id of ['1', '2', '3', '4']) await broker.send(queue, { id, do: 'work', ms: 500 });
+    await broker.send(queue, { id: 'bad', do: 'panic' }, { messageId: 'm-bad' });
+    for (const id of ['6', '7', '8']) await broker.send(queue, { id, do: 'work', ms: 500 });
     return queue;
   }
 
@@ -91,8 +91,8 @@ describe('failFast ends the process', async () => {
   it('at each start on a classic queue, until a policy lets it get past the message', async () => {
     const queue = unique('crash-loop');
     await broker.declare(queue);
-    await broker.send(queue, { id: 'bad', kind: 'panic' }, { messageId: 'm-bad' });
-    for (const id of ['1', '2', '3', '4', '5']) await broker.send(queue, { id, kind: 'work' });
+    await broker.send(queue, { id: 'bad', do: 'panic' }, { messageId: 'm-bad' });
+    for (const id of ['1', '2', '3', '4', '5']) await broker.send(queue, { id, do: 'work' });
     for (let run = 1; run <= 4; run += 1) {
       const child = start({ hooks: 'signal', subscribe: { queue, prefetch: 1 } });
       expect(await child.exited(10_000)).toEqual(byTerm);

@@ -18,7 +18,7 @@ describe('a signal under load', async () => {
     const queue = unique('load');
     await broker.declare(queue);
     for (let n = 1; n <= MESSAGES; n += 1) {
-      await broker.send(queue, { id: `m${n}`, kind: 'work', ms: 200 });
+      await broker.send(queue, { id: `m${n}`, do: 'work', ms: 200 });
     }
     const child = new ChildApp(fixtures.pathOf('worker'), {
       settings: {
