@@ -75,7 +75,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(runs.get(queues[0])).toEqual([...Array(5).fill(false), ...Array(5).fill(true)]);
     expect(runs.get(queues[1])).toEqual(Array(5).fill(false));
     expect(proxy.connectionCount).toBe(before);
-    expect(log.matching(/channel is gone .*PRECONDITION_FAILED/, ['error'])).toHaveLength(1);
+    expect(log.matching(/\[channel-closed\] .*PRECONDITION_FAILED/, ['error'])).toHaveLength(1);
     expect(registry.get(First, 'handle').abandoned).toBe(5);
     expect(registry.get(Second, 'handle')).toMatchObject({ abandoned: 0, state: 'consuming' });
     expect(settlements.filter(({ status }) => status === 'sent')).toHaveLength(10);

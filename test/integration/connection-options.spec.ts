@@ -101,7 +101,9 @@ describe("golevelup's connection", async () => {
     expect(app.registry.get(Handler, 'handle').state).toBe('disabled');
     expect(await broker.consumers(queue)).toBe(0);
     expect(await broker.ready(`${queue}.dead`)).toBeUndefined();
-    expect(app.log.matching(/does not consume: .*registerHandlers: false/)).toHaveLength(1);
+    expect(app.log.matching(/\[disabled\] not consuming: .*registerHandlers: false/)).toHaveLength(
+      1,
+    );
     await app.registry.pause(Handler, 'handle');
     await app.registry.resume(Handler, 'handle');
     expect(app.registry.get(Handler, 'handle').state).toBe('disabled');

@@ -51,7 +51,10 @@ describe('a dead-letter route', async () => {
         useClass,
       })),
     });
-    const lines = app.log.matching(/dead-letter exchange ".*", which does not exist/, ['warn']);
+    const lines = app.log.matching(
+      /\[missing-exchange\].*dead-letter exchange ".*" does not exist/,
+      ['warn'],
+    );
     expect(lines).toHaveLength(2);
     for (const line of lines) expect(line).toContain(missing);
   });
@@ -66,7 +69,7 @@ describe('a dead-letter route', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, body, { messageId: 'm1' });
     await until(() => app.settlements.some(({ decision }) => decision.kind === 'reject'));
-    const lines = app.log.matching(/discarded/, ['error']);
+    const lines = app.log.matching(/\[rejected\]/, ['error']);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('"m1"');
     expect(lines[0]).toContain(queue);
@@ -78,8 +81,8 @@ describe('a dead-letter route', async () => {
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     await app.settled(1);
-    expect(app.log.matching(/discarded/)).toEqual([]);
-    expect(app.log.matching(/discarded/, ['debug'])).toHaveLength(1);
+    expect(app.log.matching(/\[rejected\]/)).toEqual([]);
+    expect(app.log.matching(/\[rejected\]/, ['debug'])).toHaveLength(1);
   });
 });
 
@@ -160,7 +163,9 @@ describe('a cycle', async () => {
     await app.settled(3);
     expect(Date.now() - began).toBeGreaterThanOrEqual(200);
     expect(app.settlements.map(({ attempt }) => attempt).slice(0, 3)).toEqual([1, 1, 1]);
-    expect(app.log.matching(/"m1".* undecodable: /, ['error']).length).toBeGreaterThanOrEqual(3);
+    expect(
+      app.log.matching(/\[rejected\] message "m1".*SyntaxError/, ['error']).length,
+    ).toBeGreaterThanOrEqual(3);
   });
 });
 

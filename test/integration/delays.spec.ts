@@ -103,7 +103,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     const settlements = await app.settled(2);
     const first = settlements.find(({ attempt }) => attempt === 1);
     expect(first?.decision).toMatchObject({ kind: 'republish', delayMs: 20 });
-    const lines = app.log.matching(/retryAfter\(\): expected/, ['error']);
+    const lines = app.log.matching(/\[invalid-delay\]/, ['error']);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('Handler.handle');
     expect(app.log.matching(/channel/)).toEqual([]);

@@ -47,10 +47,10 @@ describe.each(['classic', 'quorum'] as const)('a bad message on a %s queue', asy
     await app.settled(3);
     await broker.waitForReady(queue, 0);
     expect(runs).toBe(3);
-    const discarded = app.log.matching(/m-bad.*discarded/, ['error']);
+    const discarded = app.log.matching(/\[rejected\] message "m-bad"/, ['error']);
     expect(discarded).toHaveLength(1);
     expect(discarded[0]).toContain('attempt 3 of 3');
-    expect(app.log.matching(/m-bad/, ['warn'])).toHaveLength(2);
+    expect(app.log.matching(/\[retrying\] message "m-bad"/, ['log'])).toHaveLength(2);
   });
 
   it('does not keep the one behind it from its turn, prefetch 1', async () => {
@@ -94,7 +94,7 @@ describe.each(['classic', 'quorum'] as const)('a bad message on a %s queue', asy
     await app.settled(26);
     expect(runs).toBe(26);
     expect(app.settlements.at(-1)?.decision.kind).toBe('ack');
-    expect(app.log.matching(/nothing ends the loop/, ['warn'])).toHaveLength(1);
+    expect(app.log.matching(/\[endless-retry\]/, ['warn'])).toHaveLength(1);
   });
 });
 
@@ -125,7 +125,7 @@ describeOn({ from: '4.0', because: 'earlier ones set no limit' })(
       const { log } = await startApp({ providers: [Handler] });
       expect(
         log.matching(
-          /^Handler\.handle: a policy says 'retry' .* after 20 returns the broker deletes/,
+          /^Handler\.handle \[delivery-limit\] a policy is 'retry' .* after 20 redeliveries RabbitMQ deletes/,
           ['warn'],
         ),
       ).toHaveLength(1);
@@ -165,7 +165,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     expect(runs).toEqual(['poison', 'poison', 'poison', 'poison']);
     for (const { failed, log } of apps) {
       expect(failed).toHaveLength(1);
-      expect(log.matching(/m-poison.*the service stops/)).toHaveLength(1);
+      expect(log.matching(/m-poison.*shutting down/)).toHaveLength(1);
     }
     await broker.waitForReady(queue, 6);
   });

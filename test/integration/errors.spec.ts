@@ -35,7 +35,9 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     expect(await broker.ready(queue)).toBe(0);
     const lines = app.log.matching(/"m1"/);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^Handler\.handle: .*attempt 1: error: Error: no money; rejected/);
+    expect(lines[0]).toMatch(
+      /^Handler\.handle \[rejected\] .*attempt 1\): rejected .*Error: no money/,
+    );
     expect(lines[0]).toContain(queue);
     expect(app.log.lines.find(({ text }) => text === lines[0])?.level).toBe('error');
   });
@@ -150,7 +152,7 @@ describe('a value that is thrown and is no usual error', async () => {
     const { headers } = (await broker.take(`${queue}.dead`)).properties;
     expect(headers?.['x-settle-reason']).toBe('error');
     expect(app.failed).toEqual([]);
-    expect(app.log.matching(/ error: [\s\S]*dead-letter queue/)).toHaveLength(1);
+    expect(app.log.matching(/\[dead-lettered\]/)).toHaveLength(1);
   });
 });
 

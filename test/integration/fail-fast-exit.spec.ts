@@ -97,7 +97,10 @@ describe('failFast ends the process', async () => {
       const child = start({ hooks: 'signal', subscribe: { queue, prefetch: 1 } });
       expect(await child.exited(10_000)).toEqual(byTerm);
       const lines = child.told('log').filter(({ level }) => level === 'error');
-      expect(lines.map(({ text }) => text)).toEqual([expect.stringContaining('m-bad')]);
+      expect(lines.map(({ text }) => text)).toEqual([
+        expect.stringMatching(/\[fail-fast\] message "m-bad"/),
+        '[exit] Worker.work failed fast; exiting with code 1.',
+      ]);
       expect(child.told('begun').map(({ id }) => id)).toEqual(['bad']);
       await broker.waitForReady(queue, 6);
     }

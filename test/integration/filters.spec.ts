@@ -92,9 +92,7 @@ describe.each(['classic', 'quorum'] as const)(
       const { app, settlement } = await filtered(catching);
       expect(settlement.decision.kind).toBe('reject');
       expect(app.failed).toEqual([]);
-      expect(
-        app.log.matching(/Named raised an error after the handler's body had begun/),
-      ).toHaveLength(1);
+      expect(app.log.matching(/Named threw after the handler started/)).toHaveLength(1);
     });
 
     it('that throws another error does not hide a panic', async () => {

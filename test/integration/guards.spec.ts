@@ -56,7 +56,9 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
       const dead = await broker.take(`${queue}.dead`);
       expect(dead.properties.headers?.['x-settle-error-message']).toBe('Forbidden resource');
       expect(
-        app.log.matching(/"m1": Denies raised an error before the handler's body/),
+        app.log.matching(
+          /\[enhancer-error\] message "m1" .*: Denies threw before the handler started$/,
+        ),
       ).toHaveLength(1);
       expect(app.failed).toEqual([]);
     },
@@ -74,7 +76,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
     });
     expect(settlement.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
     expect(settlement.error).toBeInstanceOf(TypeError);
-    expect(app.log.matching(/Jwt raised an error/, ['warn'])).toHaveLength(1);
+    expect(app.log.matching(/Jwt threw before/, ['warn'])).toHaveLength(1);
     expect(app.failed).toEqual([]);
   });
 
@@ -138,7 +140,7 @@ describe('a request-scoped global guard', async () => {
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
     expect(settlement?.decision.kind).toBe('ack');
-    const [line] = app.log.matching(/Request-scoped global enhancers/, ['warn']);
+    const [line] = app.log.matching(/request-scoped global enhancers/, ['warn']);
     expect(line).toContain('PerRequest');
   });
 });

@@ -48,7 +48,7 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
       { redelivered: true, attempt: queueType === 'quorum' ? 2 : 1 },
     ]);
     expect(after).toEqual(['true']);
-    expect(log.matching(/settlement skipped, its channel is gone/)).toHaveLength(1);
+    expect(log.matching(/\[not-acknowledged\]/)).toHaveLength(1);
     expect(registry.get(Handler, 'handle')).toMatchObject({ abandoned: 1, inFlight: 0 });
     await waitForEmpty(queue);
     expect(runs).toHaveLength(2);

@@ -89,7 +89,7 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
       await app.settled(1);
     });
     expect(app.settlements[0]?.status).toBe('republishFailed');
-    expect(app.log.matching(/"kept".*not confirmed/, ['error'])).toHaveLength(1);
+    expect(app.log.matching(/\[republish-failed\] message "kept"/, ['error'])).toHaveLength(1);
     expect((await broker.take(`${queue}.dead`)).properties.messageId).toBe('kept');
   });
 

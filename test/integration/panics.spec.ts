@@ -33,7 +33,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     const message = await broker.take(queue);
     expect(message.fields.redelivered).toBe(true);
     expect(app.registry.list().map(({ state }) => state)).toEqual(['stopped']);
-    const [line] = app.log.matching(/the service stops/, ['error']);
+    const [line] = app.log.matching(/\[fail-fast\] .*shutting down/, ['error']);
     expect(line).toContain('"m1"');
     expect(app.log.lines.find(({ text }) => text === line)?.rest[0]).toContain('panics.spec');
   });
@@ -98,7 +98,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     };
     const { app, first } = await panicking({}, { settle: { isPanic } });
     expect(first.decision.kind).toBe('leaveUnsettled');
-    expect(app.log.matching(/isPanic of the module threw/, ['error']).length).toBeGreaterThan(0);
+    expect(app.log.matching(/isPanic of SettleModule threw/, ['error']).length).toBeGreaterThan(0);
   });
 });
 

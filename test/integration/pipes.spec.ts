@@ -41,7 +41,7 @@ describe.each(['classic', 'quorum'] as const)(
       expect(dead.properties.headers?.['x-settle-reason']).toBe('invalid-payload');
       expect(dead.properties.headers?.['x-settle-attempts-made']).toBe(1);
       expect(seen).toEqual([{ amount: 5 }]);
-      expect(app.log.matching(/"bad": .*ValidationPipe.* raised an error before/)).toHaveLength(1);
+      expect(app.log.matching(/"bad" .*: .*ValidationPipe.* threw before/)).toHaveLength(1);
     }
 
     it('that is global validates the payload without any parameter decorator, and only that', async () => {
@@ -152,7 +152,7 @@ describe('a pipe', async () => {
     await broker.send(queue, {});
     const [settlement] = await app.settled(1);
     expect(settlement?.decision).toEqual({ kind: 'deadLetter', reason });
-    expect(app.log.matching(/Own raised an error before the handler's body/)).toHaveLength(1);
+    expect(app.log.matching(/Own threw before the handler started/)).toHaveLength(1);
     expect(runs).toBe(0);
   });
 

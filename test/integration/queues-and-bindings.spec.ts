@@ -35,7 +35,7 @@ describe('a queue', async () => {
       providers: [Waiting, { provide: 'other', useClass: Other }],
       wait: false,
     });
-    const tries = () => app.log.matching(/can not consume .*exclusive/i, ['error']).length;
+    const tries = () => app.log.matching(/\[reconnecting\] .*exclusive/i, ['error']).length;
     const began = Date.now();
     await until(() => tries() >= 3);
     // 100 ms and 200 ms at least, once the first one has failed.

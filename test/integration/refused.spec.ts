@@ -63,7 +63,7 @@ describe('a subscription that the broker refuses', async () => {
     await broker.send(fine, {});
     await app.settled(1);
     expect(
-      app.log.matching(/the broker refuses the subscription/, ['error']).length,
+      app.log.matching(/\[refused\] RabbitMQ refused to declare or consume/, ['error']).length,
     ).toBeGreaterThan(0);
     expect(await broker.ready(queue)).toBe(1);
     // Put right by hand, it consumes without a restart.
@@ -144,7 +144,7 @@ describe('a subscription that the broker refuses', async () => {
     const last = (await app.settled(3))[2];
     expect(last?.status).toBe('republishFailed');
     expect(
-      app.log.matching(/copy to queue ".*wait.*" is given up/, ['error']).length,
+      app.log.matching(/\[republish-failed\] .*could not be published to/, ['error']).length,
     ).toBeGreaterThan(0);
     await app.close();
     await broker.waitForReady(queue, 1);

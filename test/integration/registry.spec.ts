@@ -224,6 +224,6 @@ describe('the settlement events', async () => {
     await broker.send(queue, {});
     await until(() => steps.length === 3);
     expect(steps).toEqual(['event', 'first', 'sent acknowledge']);
-    expect(app.log.matching(/andAfter\(\) threw/, ['error'])).toHaveLength(1);
+    expect(app.log.matching(/a callback of andAfter\(\) failed/, ['error'])).toHaveLength(1);
   });
 });

@@ -91,7 +91,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
     expect(attempts).toEqual([1, 2].slice(0, runs));
     await broker.waitForReady(`${queue}.dead`, decision === 'deadLetter' ? 1 : 0);
     expect(await broker.ready(queue)).toBe(0);
-    expect(app.log.matching(/no outcome/)).toEqual([]);
+    expect(app.log.matching(/\[unexpected-result\]/)).toEqual([]);
   }
 
   it.each(results)('that returns %s', (...row) => check(row));
@@ -106,7 +106,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
     for (const index of values.keys()) await broker.send(queue, index);
     const settlements = await app.settled(values.length);
     expect(settlements.map(({ decision }) => decision.kind)).toEqual(values.map(() => 'ack'));
-    const warnings = app.log.matching(/no outcome/, ['warn']);
+    const warnings = app.log.matching(/\[unexpected-result\]/, ['warn']);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain('Handler.handle');
     expect(warnings[0]).toContain('{ data: 1 }');

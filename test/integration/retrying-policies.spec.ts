@@ -70,8 +70,8 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
     const first = app.settlements.find(({ attempt }) => attempt === 1);
     const isCopy = delayed || queueType === 'classic';
     expect(first?.decision.kind).toBe(isCopy ? 'republish' : 'requeue');
-    expect(app.log.matching(/"m1"/, ['error'])).toHaveLength(1);
-    expect(app.log.matching(/"m1"/, ['warn'])).toHaveLength(2);
+    expect(app.log.matching(/\[dead-lettered\] message "m1"/, ['error'])).toHaveLength(1);
+    expect(app.log.matching(/\[retrying\] message "m1"/, ['log'])).toHaveLength(2);
     expect(app.failed).toEqual([]);
     await until(async () => (await broker.ready(queue)) === 0);
   });
@@ -97,7 +97,9 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
     await broker.send(queue, {});
     await app.settled(5);
     expect(runs).toBe(5);
-    expect(app.log.matching(/nothing ends the loop/, ['warn'])).toHaveLength(1);
+    expect(
+      app.log.matching(/\[endless-retry\] retry\(\) without retry\.attempts/, ['warn']),
+    ).toHaveLength(1);
   });
 
   it('a backoff of its own that fails gives way to the default one, with an error', async () => {
@@ -124,6 +126,8 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
     await broker.take(`${queue}.dead`);
     expect(asked[0]).toBe(1);
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
-    expect(app.log.matching(/retry\.backoff: expected/, ['error']).length).toBeGreaterThan(0);
+    expect(
+      app.log.matching(/\[invalid-delay\].*retry\.backoff returned/, ['error']).length,
+    ).toBeGreaterThan(0);
   });
 });

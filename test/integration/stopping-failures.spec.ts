@@ -74,7 +74,9 @@ describe.each(['classic', 'quorum'] as const)(
       expect(Object.keys(message.properties.headers ?? {})).not.toContain('x-settle-attempt');
       expect(await broker.ready(`${queue}.dead`)).toBe(0);
       expect(app.failed).toEqual([]);
-      expect(app.log.matching(/m1.*released/, ['log'])).toHaveLength(1);
+      expect(
+        app.log.matching(/\[requeued\] message "m1".*the subscription is stopping/, ['log']),
+      ).toHaveLength(1);
       expect(app.log.matching(/./, ['error', 'warn'])).toEqual([]);
     });
 

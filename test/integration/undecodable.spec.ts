@@ -55,7 +55,9 @@ describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (que
     expect(app.settlements.map(({ attempt }) => attempt)).toEqual([1, 1]);
     const lines = app.log.matching(/"m1"/);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/Handler\.handle: message "m1" of queue .* undecodable: /);
+    expect(lines[0]).toMatch(
+      /^Handler\.handle \[dead-lettered\] message "m1" .*reason "invalid-payload"\. /,
+    );
   });
 
   it.each<[what: string, body: Buffer, properties: object, payload: unknown]>([
@@ -111,7 +113,7 @@ describe('onInvalidPayload', async () => {
     await broker.send(queue, bad);
     const [settlement] = await app.settled(1);
     expect(settlement?.decision.kind).toBe('ack');
-    expect(app.log.matching(/undecodable: SyntaxError/, ['warn'])).toHaveLength(1);
+    expect(app.log.matching(/\[skipped\] .*SyntaxError/, ['warn'])).toHaveLength(1);
   });
 
   it.each(['classic', 'quorum'] as const)(
