@@ -28,8 +28,12 @@ export type {
   InjectableDeliveryInterceptor,
 } from './model/interceptor';
 export type {
+  AcknowledgedOptions,
+  CommonSubscribeOptions,
   DeadLetterOptions,
   DeclareOptions,
+  NoAckOptions,
+  OnError,
   PerformedBy,
   QueueType,
   RetryOptions,

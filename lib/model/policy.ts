@@ -11,7 +11,7 @@ interface PolicyRow {
   readonly afterFirst?: 'drop';
 }
 
-// The one list of policies: types, checks and texts come from it. A message that is left
+// The one list of policies: checks and texts come from it, and the compiler holds it against the type. A message that is left
 // unacknowledged is redelivered once its channel closes, hence the outcome of the fail-fast policies.
 const POLICIES = {
   failFast: { outcome: retry },
@@ -20,10 +20,10 @@ const POLICIES = {
   skip: { outcome: ack },
   retry: { outcome: retry },
   retryAfter: { outcome: retryAfter },
-} as const satisfies Readonly<Record<string, PolicyRow>>;
+} as const satisfies Readonly<Record<PolicyName, PolicyRow>>;
 
 /** The policies that have a name. */
-export type PolicyName = keyof typeof POLICIES;
+export type PolicyName = 'failFast' | 'failFastOnce' | 'drop' | 'skip' | 'retry' | 'retryAfter';
 
 /**
  * What happens to a message when its handler fails:

@@ -1,5 +1,5 @@
 export { SettleTest } from './settle-test';
-export type { SettleTestBuilder, SettleTestOptions } from './settle-test-builder';
+export type { ProviderOverride, SettleTestBuilder, SettleTestOptions } from './settle-test-builder';
 export type { TestTopology } from './test-broker';
 export type {
   TestMessage,

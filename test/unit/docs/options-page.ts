@@ -54,9 +54,14 @@ function section(
 ): string {
   const example = comment?.example;
   const lines = [
-    `- Expected: ${expected}`,
-    `- Default: ${comment?.byDefault ?? byDefault}`,
+    `- Expected: ${marked(expected)}`,
+    `- Default: ${marked(comment?.byDefault ?? byDefault)}`,
     ...(example === undefined ? [] : [`- Example: \`${name.split('.').at(-1)}: ${example}\``]),
   ];
   return [`### ${name}`, comment?.text ?? SHARED, lines.join('\n')].join('\n\n');
+}
+
+// Braces would be taken for attributes by the site; what is code looks like it.
+function marked(text: string): string {
+  return text.includes('`') ? text : text.replace(/\{[^}]*\}|'[^']*'|\w+\([^)]*\)/g, '`$&`');
 }
