@@ -1,48 +1,45 @@
 import { posix } from 'node:path';
-import { type Import, importsOf, parse, sentencesToLoggersOf, timeUsesOf } from './source-file';
+import {
+  constructorsOf,
+  type Import,
+  importsOf,
+  parse,
+  sentencesToLoggersOf,
+  timeUsesOf,
+} from './source-file';
 
 /** The files of lib: by path relative to it, with their texts. */
 export type Files = ReadonlyMap<string, string>;
 
 const MOST_LINES = 250;
+const MOST_PARAMETERS = 7;
 
-const BELOW_RUNTIME = [
-  'outcome',
-  'subscription',
-  'delivery',
-  'pipeline',
-  'broker',
-  'settlement',
-  'rabbitmq',
-  'memory',
-];
+const MESSAGE = ['log', 'model', 'delivery'];
+const APPLICATION = [...MESSAGE, 'subscribe', 'pipeline', 'amqp', 'settlement', 'nest'];
+const MODULE = [...APPLICATION, 'lifecycle', 'rabbitmq'];
 
-/** What each folder and each file beside the folders may import, beside itself and the clock. */
+/** What each room, and each file beside the rooms, may import besides itself and the clock. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'clock.ts': [],
-  outcome: [],
-  subscription: ['outcome'],
-  delivery: ['outcome', 'subscription'],
-  pipeline: ['outcome', 'subscription', 'delivery'],
-  broker: ['outcome', 'subscription', 'delivery'],
-  settlement: ['outcome', 'subscription', 'delivery', 'pipeline', 'broker'],
-  rabbitmq: ['outcome', 'subscription', 'delivery', 'broker'],
-  memory: ['outcome', 'subscription', 'delivery', 'broker'],
-  runtime: BELOW_RUNTIME,
-  'settle.module.ts': [...BELOW_RUNTIME, 'client'],
-  'index.ts': [...BELOW_RUNTIME, 'client', 'settle.module.ts'],
-  testing: [...BELOW_RUNTIME, 'client', 'settle.module.ts'],
+  log: [],
+  model: ['log'],
+  subscribe: ['log', 'model'],
+  delivery: ['log', 'model'],
+  pipeline: MESSAGE,
+  amqp: MESSAGE,
+  settlement: [...MESSAGE, 'pipeline', 'amqp'],
+  rabbitmq: [...MESSAGE, 'amqp'],
+  memory: [...MESSAGE, 'amqp'],
+  nest: [...MESSAGE, 'subscribe', 'pipeline'],
+  lifecycle: APPLICATION,
+  testing: [...MODULE, 'memory', 'settle.module.ts'],
+  'settle.module.ts': MODULE,
+  'index.ts': [...MODULE, 'settle.module.ts'],
 };
-
-/** Types that are named against the direction: a value there would be a cycle. */
-const TYPES_AGAINST_THE_DIRECTION: ReadonlySet<string> = new Set([
-  'outcome/outcome.ts -> settlement/settlement.ts',
-  'outcome/policy.ts -> delivery/delivery.ts',
-]);
 
 interface PackageRule {
   readonly packages: RegExp;
-  /** Where anything of it may be imported: folders and files. */
+  /** The rooms and files that may import anything of it. */
   readonly anywhere: readonly string[];
   /** The files that may import its types, too. */
   readonly types: readonly string[];
@@ -51,11 +48,11 @@ interface PackageRule {
 const PACKAGES: readonly PackageRule[] = [
   {
     packages: /^@golevelup\//,
-    // The test kit puts its own in the place of golevelup's providers.
-    anywhere: ['rabbitmq', 'testing'],
+    // The test kit replaces golevelup's providers.
+    anywhere: ['rabbitmq', 'testing', 'nest/golevelup-metadata.ts'],
     types: [
-      'subscription/options.ts',
-      'subscription/subscription.ts',
+      'model/options.ts',
+      'model/subscription-metadata.ts',
       'pipeline/decode.ts',
       'pipeline/chain.ts',
     ],
@@ -63,25 +60,25 @@ const PACKAGES: readonly PackageRule[] = [
   {
     packages: /^(amqplib|amqp-connection-manager)(\/|$)/,
     anywhere: ['rabbitmq'],
-    types: ['delivery/message.ts'],
+    types: ['model/delivery.ts'],
   },
   {
     packages: /^@nestjs\/core(\/|$)/,
-    anywhere: ['client', 'testing', 'settle.module.ts'],
+    anywhere: ['nest', 'lifecycle', 'testing', 'settle.module.ts'],
     types: [],
   },
 ];
 
-/** The entry points of the package: for users, and for nobody inside. */
-const ENTRANCES: ReadonlySet<string> = new Set(['index.ts', 'testing/index.ts']);
+/** The entry points of the package, which no file of lib imports. */
+const ENTRIES: ReadonlySet<string> = new Set(['index.ts', 'testing/index.ts']);
 
 interface Edge extends Import {
   readonly importer: string;
-  /** A path in lib; undefined where a package is imported. */
+  /** A path in lib; `undefined` for a package. */
   readonly target: string | undefined;
 }
 
-/** Everything in which lib is not as the design says, a line each. */
+/** The violations of the architecture, one line each. */
 export function violationsOf(files: Files): readonly string[] {
   const found: string[] = [];
   const edges: Edge[] = [];
@@ -93,13 +90,15 @@ export function violationsOf(files: Files): readonly string[] {
     );
     const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
     if (lines > MOST_LINES) found.push(`${path}: ${lines} lines`);
-    if (LAYERS[layerOf(path)] === undefined) found.push(`${path}: in no folder of the design`);
+    if (LAYERS[layerOf(path)] === undefined) found.push(`${path}: in no room of the architecture`);
     if (path !== 'clock.ts') {
       found.push(...timeUsesOf(source).map(({ line, what }) => `${path}:${line}: ${what}`));
     }
-    if (path !== 'outcome/messages.ts') {
-      const sentences = sentencesToLoggersOf(source);
-      found.push(...sentences.map(({ line, what }) => `${path}:${line}: a text: ${what}`));
+    const sentences = sentencesToLoggersOf(source);
+    found.push(...sentences.map(({ line, what }) => `${path}:${line}: a text: ${what}`));
+    for (const { line, parameters } of constructorsOf(source)) {
+      if (parameters <= MOST_PARAMETERS) continue;
+      found.push(`${path}:${line}: a constructor with ${parameters} parameters`);
     }
   }
   return [
@@ -121,21 +120,17 @@ function targetOf(importer: string, { from }: Import, files: Files): string | un
   return candidates.find((candidate) => files.has(candidate)) ?? path;
 }
 
-function directionFaults({ importer, target, line, typeOnly }: Edge): string[] {
+function directionFaults({ importer, target, line }: Edge): string[] {
   if (target === undefined || target === 'clock.ts') return [];
-  const fault = `${importer}:${line}: imports ${target}`;
-  if (ENTRANCES.has(target)) return [fault];
   const [from, to] = [layerOf(importer), layerOf(target)];
-  if (from === to) return [];
-  if (LAYERS[from]?.includes(to)) return [];
-  if (typeOnly && TYPES_AGAINST_THE_DIRECTION.has(`${importer} -> ${target}`)) return [];
-  return [fault];
+  const isAllowed = from === to || LAYERS[from]?.includes(to) === true;
+  return isAllowed && !ENTRIES.has(target) ? [] : [`${importer}:${line}: imports ${target}`];
 }
 
 function packageFaults({ importer, target, from, line, typeOnly }: Edge): string[] {
   if (target !== undefined) return [];
   return PACKAGES.filter(({ packages }) => packages.test(from))
-    .filter(({ anywhere }) => !anywhere.includes(layerOf(importer)))
+    .filter(({ anywhere }) => !anywhere.includes(layerOf(importer)) && !anywhere.includes(importer))
     .filter(({ types }) => !(typeOnly && types.includes(importer)))
     .map(() => `${importer}:${line}: imports ${typeOnly ? 'types of ' : ''}${from}`);
 }

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** A line of a file, and what stands there. */
+/** A line of a file and what was found there. */
 export interface Found {
   readonly line: number;
   readonly what: string;
@@ -17,7 +17,7 @@ export function parse(path: string, text: string): ts.SourceFile {
   return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
 }
 
-/** Whatever a file takes from another one: import, export from, import(), require and import types. */
+/** What a file imports: import, export from, import(), require and import types. */
 export function importsOf(file: ts.SourceFile): readonly Import[] {
   const found: Import[] = [];
   visit(file, (node) => {
@@ -79,7 +79,7 @@ const TIME_MEMBERS = new Set([
 ]);
 const TIME_MODULES = /^(node:)?(timers|timers\/promises|perf_hooks)$/;
 
-/** What asks the system for the time or for a later call. */
+/** What reads the system's time or schedules a call. */
 export function timeUsesOf(file: ts.SourceFile): readonly Found[] {
   const found: Found[] = importsOf(file)
     .filter(({ from }) => TIME_MODULES.test(from))
@@ -102,10 +102,10 @@ function timeUse(node: ts.Node): string | undefined {
   return ts.isCallExpression(node) || !node.arguments?.length ? 'Date()' : undefined;
 }
 
-const WRITES = /^(log|logger|console|process)$/;
-const LEVELS = /^(log|info|warn|error|debug|verbose|fatal|emitWarning|trace)$/;
+const LOGGERS = /^(log|logger|console|process|stdout|stderr)$/;
+const LOG_METHODS = /^(write|log|info|warn|error|debug|verbose|fatal|emitWarning|trace)$/;
 
-/** Sentences that are handed to a logger where they stand, instead of being one of the messages. */
+/** Sentences that are passed to a logger in place, instead of being one of the texts. */
 export function sentencesToLoggersOf(file: ts.SourceFile): readonly Found[] {
   const found: Found[] = [];
   visit(file, (node) => {
@@ -122,7 +122,7 @@ function isWrite(callee: ts.Expression): boolean {
   if (ts.isIdentifier(callee)) return callee.text === 'writeLine';
   if (!ts.isPropertyAccessExpression(callee)) return false;
   const owner = callee.expression.getText().replace(/^.*[.#]/s, '');
-  return WRITES.test(owner) && LEVELS.test(callee.name.text);
+  return LOGGERS.test(owner) && LOG_METHODS.test(callee.name.text);
 }
 
 function textsIn(node: ts.Node): string[] {
@@ -130,13 +130,25 @@ function textsIn(node: ts.Node): string[] {
   if (ts.isTemplateExpression(node)) {
     return [node.head.text + node.templateSpans.map(({ literal }) => literal.text).join('')];
   }
-  // What a function makes of its own texts is that function's matter.
+  // The arguments of a function, such as one of the texts, are not what is logged.
   if (ts.isCallExpression(node)) return [];
   const texts: string[] = [];
   ts.forEachChild(node, (child) => {
     texts.push(...textsIn(child));
   });
   return texts;
+}
+
+/** The constructors of a file's classes. */
+export function constructorsOf(
+  file: ts.SourceFile,
+): readonly { readonly line: number; readonly parameters: number }[] {
+  const found: { line: number; parameters: number }[] = [];
+  visit(file, (node) => {
+    if (!ts.isConstructorDeclaration(node)) return;
+    found.push({ line: lineOf(file, node), parameters: node.parameters.length });
+  });
+  return found;
 }
 
 function visit(node: ts.Node, work: (node: ts.Node) => void): void {
