@@ -6,6 +6,8 @@ import { SettleHeaders, textHeaderOf } from './headers';
 /** The one implementation of {@link Delivery}. */
 export class DeliveryRecord implements Delivery {
   payload: unknown = undefined;
+  /** Whether `payload` is the decoded body; an empty one is `undefined`, too. */
+  isDecoded = false;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 

@@ -62,6 +62,7 @@ export const messageTexts = {
     `${messageText(delivery)}: ${name} threw ${entered ? 'after' : 'before'} the handler started`,
   oneOf: (names: readonly string[]): string =>
     names.length === 1 ? `${names[0]}` : `one of ${names.join(', ') || 'the enhancers'}`,
+  aPipe: 'a pipe of a parameter',
   nextCalledTwice: (name: string): string =>
     `Interceptor${named(name)} called next() twice; expected at most one call`,
   interceptorResolved: (value: unknown): string =>

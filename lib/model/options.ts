@@ -128,12 +128,13 @@ export interface CommonSubscribeOptions extends SharedOptions {
    */
   readonly onError?: OnError;
   /**
-   * What happens when the handler has a bug, such as a TypeError.
+   * What happens when the handler, or a guard, pipe, interceptor or filter around it, has a bug, such as a
+   * TypeError.
    * @default 'failFast'
    */
   readonly onPanic?: FailurePolicy;
   /**
-   * What happens to a message that cannot be decoded or that a pipe refuses with status 400 or 422.
+   * What happens to a message that cannot be decoded or that a pipe refuses.
    * @default 'drop'
    */
   readonly onInvalidPayload?: FailurePolicy;

@@ -79,14 +79,21 @@ export function controllerFaults(handler: HandlerMethod): string[] {
 export function enhancerNameFor(error: unknown, enhancers: Enhancers, entered: boolean): string {
   const before = entered ? [] : [...enhancers.guards, ...enhancers.pipes];
   const all = [...before, ...enhancers.interceptors, ...enhancers.filters];
-  const stack = propertyOf(error, 'stack') ?? '';
-  const seen = all.find(
-    (name) => stack.includes(`at ${name}.`) || stack.includes(`at async ${name}.`),
-  );
+  const seen = nameInStack(error, all);
   if (seen !== undefined) return seen;
   // A denial is raised by Nest itself.
   const isDenial = propertyOf(error, 'message') === 'Forbidden resource';
   return texts.oneOf(isDenial && enhancers.guards.length > 0 ? enhancers.guards : all);
+}
+
+/** The pipe that raised an error; those of a single parameter are not known by name. */
+export function pipeNameFor(error: unknown, { pipes }: Enhancers): string {
+  return nameInStack(error, pipes) ?? (pipes.length === 0 ? texts.aPipe : texts.oneOf(pipes));
+}
+
+function nameInStack(error: unknown, names: readonly string[]): string | undefined {
+  const stack = propertyOf(error, 'stack') ?? '';
+  return names.find((name) => stack.includes(`at ${name}.`) || stack.includes(`at async ${name}.`));
 }
 
 function localNames(handler: HandlerMethod, kind: keyof typeof METADATA): string[] {

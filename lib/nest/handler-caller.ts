@@ -75,9 +75,14 @@ export class HandlerCaller {
       const invocation = (all as unknown as CallArguments)[4];
       const enter = (args: readonly unknown[]): unknown =>
         runBody(invocation, () => (instance as Record<string, Method>)[method]?.(...args));
-      return resolveArguments === undefined
-        ? enter(all.slice(0, 4))
-        : Promise.resolve(resolveArguments(...all)).then((args) => enter(args as unknown[]));
+      if (resolveArguments === undefined) return enter(all.slice(0, 4));
+      return Promise.resolve(resolveArguments(...all)).then(
+        (args) => enter(args as unknown[]),
+        (error: unknown) => {
+          invocation.refused = { error };
+          throw error;
+        },
+      );
     };
     const inner = this.#context(handler, body, {
       guards: true,

@@ -4,7 +4,7 @@ import { isOutcome } from '../model/outcome';
 import { isThenable } from '../model/thenable';
 import { isNack } from '../pipeline/call';
 import { HandlerFailure } from '../pipeline/handler-failure';
-import { type Enhancers, enhancerNameFor } from './enhancers';
+import { type Enhancers, enhancerNameFor, pipeNameFor } from './enhancers';
 
 /** What is known of one call of a handler that goes through Nest's enhancers. */
 export interface Invocation {
@@ -13,6 +13,8 @@ export interface Invocation {
   /** Whether it has ended by returning, and with what: of an Observable the last value. */
   returned?: { readonly value: unknown };
   threw?: { readonly error: unknown };
+  /** What a pipe threw; the body has not begun then. */
+  refused?: { readonly error: unknown };
   /** What came out of guards, pipes, interceptors and body together, before filters saw it. */
   raised?: { readonly error: unknown };
 }
@@ -75,17 +77,30 @@ export function resultOf(invocation: Invocation, value: unknown, enhancers: Enha
 
 /** What a call that ended with an error means: the value it stands for, or what to throw. */
 export function toFailure(invocation: Invocation, error: unknown, enhancers: Enhancers): unknown {
-  const { threw, returned, entered } = invocation;
-  if (isOutcome(error)) return error;
+  const { threw, refused, raised, entered } = invocation;
   // The outcome that the handler said stands, whatever was made of it afterwards.
-  if (threw !== undefined && isOutcome(threw.error)) return threw.error;
-  if (threw?.error === error && threw !== undefined) return new HandlerFailure('body', error);
-  const name = enhancerNameFor(error, enhancers, entered);
-  return new HandlerFailure('enhancer', error, {
-    entered,
-    name,
-    ...(threw !== undefined && returned === undefined && { body: threw }),
-  });
+  const outcome = [error, threw?.error, raised?.error].find(isOutcome);
+  if (outcome !== undefined) return outcome;
+  if (threw !== undefined && threw.error === error) return new HandlerFailure('body', error);
+  const isFromPipe = refused !== undefined && refused.error === error;
+  const name = isFromPipe
+    ? pipeNameFor(error, enhancers)
+    : enhancerNameFor(error, enhancers, entered);
+  const earlier = earlierThan(error, invocation);
+  return new HandlerFailure(isFromPipe ? 'pipe' : 'enhancer', error, { entered, name, earlier });
+}
+
+// What was thrown before an interceptor or a filter threw something else in its place.
+function earlierThan(error: unknown, invocation: Invocation): readonly HandlerFailure[] {
+  const { threw, refused, raised, returned, entered } = invocation;
+  const earlier: HandlerFailure[] = [];
+  if (threw !== undefined && returned === undefined) {
+    earlier.push(new HandlerFailure('body', threw.error));
+  }
+  const unnamed = { entered, name: '' };
+  if (refused !== undefined) earlier.push(new HandlerFailure('pipe', refused.error, unnamed));
+  if (raised !== undefined) earlier.push(new HandlerFailure('enhancer', raised.error, unnamed));
+  return earlier.filter((one) => one.error !== error);
 }
 
 /** Whether an error only says that an interceptor let no value through. */

@@ -10,35 +10,49 @@ export type IsPanic = (error: unknown) => boolean | undefined;
  * What a failure means; the first line that matches decides.
  *
  * 1. The time limit: `timeout`. The decoder: `invalid-payload`.
- * 2. `isPanic` of the module's options, if it answers.
- * 3. `Panic` and `AssertionError` are panics.
- * 4. A pipe or a guard that refuses with 400 or 422 before the body began: `invalid-payload`.
- * 5. What else an enhancer or an interceptor raised, values that are no errors, Abort and Timeout
- *    errors, errors with a `cause` or a `code`: `error`.
- * 6. A `TypeError` while the payload is no object: the payload's fault, `invalid-payload`.
- * 7. `ReferenceError`, `TypeError`, the `RangeError` of a stack overflow: panics.
- * 8. Everything else: `error`.
+ * 2. `isPanic` of the module's options: `true` is a panic, `false` rules out lines 3 and 4.
+ * 3. `Panic` and `AssertionError`: panics.
+ * 4. Bugs, wherever they were thrown: a `ReferenceError`, the `RangeError` of a stack overflow, a
+ *    `TypeError`. Not with a `status`, a `cause` or a `code`, nor Abort and Timeout errors. A `TypeError`
+ *    while the payload is not an object is the payload's fault: `invalid-payload`.
+ * 5. A guard, pipe or interceptor that refuses with status 400 or 422 before the body began:
+ *    `invalid-payload`.
+ * 6. What else a pipe threw, since pipes are about the payload: `invalid-payload`, except errors with
+ *    another status, a `cause` or a `code`, and Abort and Timeout errors.
+ * 7. Everything else: `error`.
  *
  * Errors of another realm count by their names.
  */
 export function causeOf(failed: HandlerFailure, payload: unknown, isPanic?: IsPanic): Cause {
-  const { origin, error, enhancer } = failed;
+  const { origin, error } = failed;
   if (origin === 'timeout') return 'timeout';
   if (origin === 'decode') return 'invalid-payload';
   const answer = isPanic?.(error);
-  if (answer !== undefined) return answer ? 'panic' : refusalOr('error');
-  const isAssertion = isError(error) && read(error, 'name') === 'AssertionError';
-  if (isAssertion || isPanicError(error)) return 'panic';
-  if (origin !== 'body') return refusalOr('error');
-  if (!isError(error) || isNoBug(error)) return 'error';
-  if (isBuiltIn(error, TypeError)) return isObject(payload) ? 'panic' : 'invalid-payload';
-  if (isBuiltIn(error, ReferenceError) || isStackOverflow(error)) return 'panic';
-  return 'error';
-
-  function refusalOr(otherwise: Cause): Cause {
-    const isRefusal = enhancer?.entered === false && isPayloadRefusal(error);
-    return isRefusal ? 'invalid-payload' : otherwise;
+  if (answer === true) return 'panic';
+  if (answer === undefined) {
+    if (isDeclaredPanic(error)) return 'panic';
+    if (isBug(error)) {
+      const isPayloadsFault = isBuiltIn(error, TypeError) && !isObject(payload);
+      return isPayloadsFault ? 'invalid-payload' : 'panic';
+    }
   }
+  return isRefusal(failed) ? 'invalid-payload' : 'error';
+}
+
+function isDeclaredPanic(error: unknown): boolean {
+  const isAssertion = isError(error) && read(error, 'name') === 'AssertionError';
+  return isAssertion || isPanicError(error);
+}
+
+function isBug(error: unknown): error is Error {
+  if (!isError(error) || isOperational(error) || statusOf(error) !== undefined) return false;
+  return isBuiltIn(error, TypeError) || isBuiltIn(error, ReferenceError) || isStackOverflow(error);
+}
+
+function isRefusal({ origin, error, enhancer }: HandlerFailure): boolean {
+  const status = statusOf(error);
+  if (status === 400 || status === 422) return enhancer?.entered === false;
+  return origin === 'pipe' && status === undefined && !isOperational(error);
 }
 
 /** Whether a value is an error, of this realm or another. Never throws. */
@@ -50,7 +64,8 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-function isNoBug(error: Error): boolean {
+// What goes wrong outside of the program: a failed request, a system call, an aborted wait.
+function isOperational(error: unknown): boolean {
   const name = read(error, 'name');
   if (name === 'AbortError' || name === 'TimeoutError') return true;
   return read(error, 'cause') !== undefined || read(error, 'code') !== undefined;
@@ -67,15 +82,16 @@ function isStackOverflow(error: Error): boolean {
   );
 }
 
-// Nest's HttpException, by what it looks like: another copy of @nestjs/common is no other exception.
-function isPayloadRefusal(error: unknown): boolean {
+// The status of Nest's HttpException, by what it looks like: another copy of @nestjs/common has another
+// class. `undefined` if there is none; NaN if it can't be read.
+function statusOf(error: unknown): number | undefined {
   const getStatus = read(error, 'getStatus');
-  if (typeof getStatus !== 'function') return false;
+  if (typeof getStatus !== 'function') return undefined;
   try {
     const status: unknown = getStatus.call(error);
-    return status === 400 || status === 422;
+    return typeof status === 'number' ? status : Number.NaN;
   } catch {
-    return false;
+    return Number.NaN;
   }
 }
 

@@ -70,6 +70,7 @@ export function decodeStage(
   const later = async (payload: PromiseLike<unknown>, delivery: DeliveryRecord) => {
     try {
       delivery.payload = await payload;
+      delivery.isDecoded = true;
     } catch (error) {
       return toOutcome(new HandlerFailure('decode', error), delivery);
     }
@@ -84,6 +85,7 @@ export function decodeStage(
       const payload = decode(delivery.message);
       if (isThenable(payload)) return later(payload, delivery);
       delivery.payload = payload;
+      delivery.isDecoded = true;
     } catch (error) {
       return toOutcome(new HandlerFailure('decode', error), delivery);
     }

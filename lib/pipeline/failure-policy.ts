@@ -1,6 +1,7 @@
 import type { DeliveryRecord } from '../delivery/delivery-record';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
+import { Panic } from '../model/errors';
 import type { Cause } from '../model/failure-mark';
 import { isOutcome, type Outcome } from '../model/outcome';
 import { type FailurePolicy, outcomeOfPolicy } from '../model/policy';
@@ -26,8 +27,10 @@ export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): Failu
           return undefined;
         }
       });
-    const failed = withoutDisguise(raised, delivery.payload, guarded);
-    const cause = causeOf(failed, delivery.payload, guarded);
+    // A payload that no interceptor could have seen yet is not to blame.
+    const payload = raised.origin === 'interceptor' && !delivery.isDecoded ? {} : delivery.payload;
+    const failed = withoutDisguise(raised, payload, guarded);
+    const cause = causeOf(failed, payload, guarded);
     const policy = policyOf(cause, failed.error, delivery, log);
     const firstTime = delivery.attempt === 1 && !delivery.redelivered;
     if (failed.enhancer !== undefined && cause !== 'panic') {
@@ -43,10 +46,8 @@ function withoutDisguise(
   payload: unknown,
   isPanic: IsPanic | undefined,
 ): HandlerFailure {
-  const body = failed.enhancer?.body;
-  if (body === undefined) return failed;
-  const original = new HandlerFailure('body', body.error);
-  return causeOf(original, payload, isPanic) === 'panic' ? original : failed;
+  const { earlier = [] } = failed.enhancer ?? {};
+  return earlier.find((one) => causeOf(one, payload, isPanic) === 'panic') ?? failed;
 }
 
 function policyOf(
@@ -64,8 +65,8 @@ function policyOf(
 }
 
 /**
- * The outermost end: what an interceptor of the application throws, or resolves with that is no
- * outcome, is an error under `onError`. The promise never rejects.
+ * The outermost end: what an interceptor of the application throws is handled as if the handler had thrown
+ * it; to resolve with a value that is not an outcome is a bug. The promise never rejects.
  */
 export function catchAll(
   chain: Chain<DeliveryRecord>,
@@ -78,7 +79,7 @@ export function catchAll(
       (outcome: unknown) =>
         isOutcome(outcome)
           ? outcome
-          : failed(new Error(texts.interceptorResolved(outcome)), delivery),
+          : failed(new Panic(texts.interceptorResolved(outcome)), delivery),
       (error: unknown) => failed(error, delivery),
     );
 }

@@ -1,8 +1,18 @@
 /**
- * Where a failure comes from: the decoder, Nest's guards, pipes, interceptors and filters, the handler's
- * own body, the time limit, or one of the module's interceptors.
+ * Where a failure comes from: the decoder, one of Nest's pipes, its guards, interceptors and filters, the
+ * handler's own body, the time limit, or one of the module's interceptors.
  */
-export type Origin = 'decode' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
+export type Origin = 'decode' | 'pipe' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
+
+/** What is known of a failure of Nest's guards, pipes, interceptors and filters. */
+export interface EnhancerFailure {
+  /** Whether the body had begun. */
+  readonly entered: boolean;
+  /** The one that threw, or those that may have. */
+  readonly name: string;
+  /** What failed before, in the place of which this was thrown. */
+  readonly earlier?: readonly HandlerFailure[];
+}
 
 /** What has failed, on its way to becoming an outcome. */
 export class HandlerFailure {
@@ -13,18 +23,10 @@ export class HandlerFailure {
     readonly origin: Origin,
     /** What was thrown, untouched. */
     readonly error: unknown,
-    /**
-     * Of an enhancer's failure: whether the body had begun, who may have raised it, and what the body
-     * itself threw before an enhancer made this of it.
-     */
-    readonly enhancer?: {
-      readonly entered: boolean;
-      readonly name: string;
-      readonly body?: { readonly error: unknown };
-    },
+    readonly enhancer?: EnhancerFailure,
   ) {}
 
-  /** What was thrown, with its origin where none is known yet. */
+  /** What was thrown, with its origin if none is known yet. */
   static from(thrown: unknown, origin: Origin): HandlerFailure {
     const isFailed = typeof thrown === 'object' && thrown !== null && #own in thrown;
     return isFailed ? thrown : new HandlerFailure(origin, thrown);

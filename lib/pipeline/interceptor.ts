@@ -1,5 +1,6 @@
 import { texts } from '../log/texts';
 import type { Delivery } from '../model/delivery';
+import { Panic } from '../model/errors';
 import type { DeliveryInterceptor } from '../model/interceptor';
 import type { Outcome } from '../model/outcome';
 
@@ -30,7 +31,7 @@ function link<D>(interceptor: DeliveryInterceptor<D>, inner: Chain<D>): Chain<D>
   return (delivery) => {
     let called = false;
     const next = (): Promise<Outcome> => {
-      if (called) return Promise.reject(new Error(texts.nextCalledTwice(interceptor.name)));
+      if (called) return Promise.reject(new Panic(texts.nextCalledTwice(interceptor.name)));
       called = true;
       return inner(delivery);
     };

@@ -84,15 +84,21 @@ describe.each(['classic', 'quorum'] as const)(
         },
       ],
       ['rejects', () => Promise.reject(new Error('from the filter'))],
-      [
-        'throws a TypeError, as on a missing response',
-        (_error, host) => host.switchToHttp().getResponse().status(500).json({}),
-      ],
     ])('that %s is an error under onError, named in the log', async (_what, catching) => {
       const { app, settlement } = await filtered(catching);
       expect(settlement.decision.kind).toBe('reject');
       expect(app.failed).toEqual([]);
       expect(app.log.matching(/Named threw after the handler started/)).toHaveLength(1);
+    });
+
+    it('that throws a TypeError, as on a missing response, is a panic', async () => {
+      const { app, settlement } = await filtered((_error, host) =>
+        host.switchToHttp().getResponse().status(500).json({}),
+      );
+      expect(settlement.decision.kind).toBe('leaveUnsettled');
+      expect(settlement.error).toBeInstanceOf(TypeError);
+      await app.close();
+      expect(app.failed).toHaveLength(1);
     });
 
     it('that throws another error does not hide a panic', async () => {

@@ -225,18 +225,26 @@ describe("the module's interceptors", async () => {
     [
       'throws',
       () => {
-        throw new TypeError('no panic here');
+        throw new Error('no cache');
       },
-      /no panic here/,
+      /no cache/,
     ],
     ['rejects', () => Promise.reject(new Error('refused')), /refused/],
-    ['resolves with no outcome', async () => ({ ok: true }) as never, /no outcome; .*found/],
-    ['returns nothing', () => undefined as never, /no outcome/],
-    ['calls next twice', (_delivery, next) => next().then(next), /called next\(\) twice/],
   ])('that %s is an error under onError', async (_what, interceptor, error) => {
     const { app, settlement } = await run([interceptor]);
     expect(settlement.decision.kind).toBe('ack');
     expect(settlement.error).toHaveProperty('message', expect.stringMatching(error));
     expect(app.failed).toEqual([]);
+  });
+
+  it.each<[what: string, interceptor: DeliveryInterceptor, error: RegExp]>([
+    ['throws a TypeError', () => Promise.reject(new TypeError('a bug')), /a bug/],
+    ['resolves with no outcome', async () => ({ ok: true }) as never, /not an outcome; expected/],
+    ['returns nothing', () => undefined as never, /not an outcome/],
+    ['calls next twice', (_delivery, next) => next().then(next), /called next\(\) twice/],
+  ])('that %s is a panic under onPanic', async (_what, interceptor, error) => {
+    const { settlement } = await run([interceptor]);
+    expect(settlement.decision.kind).toBe('reject');
+    expect(settlement.error).toHaveProperty('message', expect.stringMatching(error));
   });
 });

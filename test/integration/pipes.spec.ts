@@ -1,6 +1,7 @@
 import {
   BadRequestException,
   Injectable,
+  NotFoundException,
   type PipeTransform,
   type Type,
   UnprocessableEntityException,
@@ -119,6 +120,8 @@ describe.each(['classic', 'quorum'] as const)(
   },
 );
 
+class InvalidOrder extends Error {}
+
 describe('a pipe', async () => {
   const broker = await openBroker();
 
@@ -135,8 +138,10 @@ describe('a pipe', async () => {
   it.each([
     ['400', new BadRequestException('x'), 'invalid-payload'],
     ['422', new UnprocessableEntityException('x'), 'invalid-payload'],
-    ['no status', new Error('x'), 'error'],
-    ['a TypeError, which is no panic here', new TypeError('x'), 'error'],
+    ['no status', new Error('x'), 'invalid-payload'],
+    ['an error class of its own', new InvalidOrder('x'), 'invalid-payload'],
+    ['another status', new NotFoundException('x'), 'error'],
+    ['a system error', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'error'],
   ] as const)('that throws %s', async (_what, error, reason) => {
     const queue = unique('throwing-pipe');
     let runs = 0;

@@ -96,11 +96,12 @@ describe('a delivery’s way through the chain', () => {
       'drop',
     ],
     ['an isPanic that throws', { call: throwing('x'), isPanic: throwing('y') }, 'error', 'drop'],
+    ['an interceptor that throws', { interceptors: [throwing(new Error('x'))] }, 'error', 'drop'],
     [
-      'an interceptor that throws',
+      'an interceptor with a bug',
       { interceptors: [throwing(new TypeError('x'))] },
-      'error',
-      'drop',
+      'panic',
+      'failFast',
     ],
     [
       'an interceptor that panics',
@@ -110,15 +111,15 @@ describe('a delivery’s way through the chain', () => {
     ],
     [
       'an interceptor that resolves with nonsense',
-      { interceptors: [async () => 'ok' as never], options: { onError: 'skip' } },
-      'error',
+      { interceptors: [async () => 'ok' as never], options: { onPanic: 'skip' } },
+      'panic',
       'skip',
     ],
     [
       'an interceptor that returns nothing',
       { interceptors: [() => undefined as never] },
-      'error',
-      'drop',
+      'panic',
+      'failFast',
     ],
   ])('after %s is decided by a policy', async (_name, given, cause, policy) => {
     expect(failureMarkOf(await setUp(given).run())).toMatchObject({ cause, policy });

@@ -43,6 +43,14 @@ function withProperties<T extends object>(error: T, properties: object): T {
   return Object.assign(error, properties);
 }
 
+function status(code: number): object {
+  return { getStatus: () => code };
+}
+
+function rpcException(): Error {
+  return withProperties(new Error('x'), { getError: () => ['amount must be positive'] });
+}
+
 class LedgerPanic extends Panic {}
 class OwnTypeError extends TypeError {}
 const undefinedValue = undefined as unknown as { readonly id: number };
@@ -173,7 +181,7 @@ describe('what the handler’s body threw', () => {
   });
 });
 
-describe('what guards, pipes, interceptors and filters raised', () => {
+describe('what guards, interceptors and filters threw', () => {
   it.each<[string, unknown, { readonly entered: boolean; readonly name: string }, Cause]>([
     ['400 before the body', new BadRequestException(), before, 'invalid-payload'],
     ['422 before the body', new UnprocessableEntityException(), before, 'invalid-payload'],
@@ -181,27 +189,66 @@ describe('what guards, pipes, interceptors and filters raised', () => {
     ['an exception of another copy of Nest', { getStatus: () => 400 }, before, 'invalid-payload'],
     ['400 after the body began', new BadRequestException(), after, 'error'],
     ['a denial', new ForbiddenException(), before, 'error'],
-    ['a status that is no number', { getStatus: () => '400' }, before, 'error'],
-    ['a status that can not be asked', { getStatus: () => caught }, before, 'error'],
+    ['a status that is not a number', { getStatus: () => '400' }, before, 'error'],
+    ['a status that cannot be read', { getStatus: () => caught }, before, 'error'],
     ['a getStatus that throws', { getStatus: () => undefinedValue.id }, before, 'error'],
     ['a getStatus that is no method', { getStatus: 400 }, before, 'error'],
-    ['a TypeError', new TypeError('res.setHeader is not a function'), before, 'error'],
-    ['a TypeError after the body began', new TypeError('x'), after, 'error'],
-    ['a ReferenceError', new ReferenceError('x'), before, 'error'],
-    ['a stack overflow', caught(overflow), after, 'error'],
+    ['a TypeError with a status', Object.assign(new TypeError('x'), status(401)), before, 'error'],
+    ['a TypeError with a code', withProperties(new TypeError('x'), { code: 'E' }), before, 'error'],
+    ['an ordinary error', new Error('x'), before, 'error'],
+    ['a TypeError', new TypeError('res.setHeader is not a function'), before, 'panic'],
+    ['a TypeError after the body began', new TypeError('x'), after, 'panic'],
+    ['a ReferenceError', new ReferenceError('x'), before, 'panic'],
+    ['a stack overflow', caught(overflow), after, 'panic'],
     ['a Panic, which says so itself', new Panic('x'), before, 'panic'],
   ])('%s', (_name, error, enhancer, cause) => {
     expect(causeOf(new HandlerFailure('enhancer', error, enhancer), order)).toBe(cause);
-    // The payload has no say in it.
-    expect(causeOf(new HandlerFailure('enhancer', error, enhancer), null)).toBe(cause);
   });
 
-  it('an interceptor of the module’s options: never a panic but for a Panic', () => {
+  it('a TypeError while the payload is not an object: the payload’s fault', () => {
+    const failed = new HandlerFailure('enhancer', new TypeError('x'), before);
+    expect(causeOf(failed, null)).toBe('invalid-payload');
+    expect(causeOf(new HandlerFailure('interceptor', new TypeError('x')), 'text')).toBe(
+      'invalid-payload',
+    );
+  });
+
+  it('an interceptor of the module’s options is classified like the handler', () => {
     const causeOfInterceptor = (error: unknown): Cause =>
       causeOf(new HandlerFailure('interceptor', error), order);
-    expect(causeOfInterceptor(new TypeError('x'))).toBe('error');
-    expect(causeOfInterceptor(new BadRequestException())).toBe('error');
+    expect(causeOfInterceptor(new TypeError('x'))).toBe('panic');
     expect(causeOfInterceptor(new Panic('x'))).toBe('panic');
+    expect(causeOfInterceptor(new Error('x'))).toBe('error');
+    expect(causeOfInterceptor(new BadRequestException())).toBe('error');
+  });
+});
+
+describe('what a pipe threw', () => {
+  class InvalidOrder extends Error {}
+
+  it.each<[string, unknown, Cause]>([
+    ['an error class of its own', new InvalidOrder('x'), 'invalid-payload'],
+    ['an Error', new Error('x'), 'invalid-payload'],
+    ['an RpcException, which has no status', rpcException(), 'invalid-payload'],
+    ['a plain object', { statusCode: 400, errors: [] }, 'invalid-payload'],
+    ['a text', 'amount must be positive', 'invalid-payload'],
+    ['400', new BadRequestException(), 'invalid-payload'],
+    ['422', new UnprocessableEntityException(), 'invalid-payload'],
+    ['another status', new HttpException('no such customer', 404), 'error'],
+    ['500', new HttpException('x', 500), 'error'],
+    ['a system error', withProperties(new Error('x'), { code: 'ECONNREFUSED' }), 'error'],
+    ['an error with a cause', new InvalidOrder('x', { cause: new Error('y') }), 'error'],
+    ['the AbortError of a signal', AbortSignal.abort().reason, 'error'],
+    ['a TimeoutError', new DOMException('too long', 'TimeoutError'), 'error'],
+    ['a TypeError', new TypeError('x'), 'panic'],
+    ['a Panic', new Panic('x'), 'panic'],
+  ])('%s', (_name, error, cause) => {
+    expect(causeOf(new HandlerFailure('pipe', error, before), order)).toBe(cause);
+  });
+
+  it.each(oddValues)('%s: does not throw', (_name, make) => {
+    const cause = causeOf(new HandlerFailure('pipe', make(), before), order);
+    expect(['invalid-payload', 'error']).toContain(cause);
   });
 });
 

@@ -42,7 +42,7 @@ describe('a failure', () => {
       'drop',
     ],
     ['of the body', new HandlerFailure('body', new Error('x')), 'error', 'skip'],
-    ['of an interceptor', new HandlerFailure('interceptor', new TypeError('x')), 'error', 'skip'],
+    ['of an interceptor', new HandlerFailure('interceptor', new Error('x')), 'error', 'skip'],
     [
       'of a guard',
       new HandlerFailure('enhancer', new ForbiddenException(), before),
@@ -160,30 +160,33 @@ describe('a failure of an enhancer', () => {
     expect(logger.lines).toEqual([]);
   });
 
-  it('does not hide a bug of the body in whose place it came', () => {
-    const bug = new TypeError('bug');
-    const disguised = new HandlerFailure('enhancer', new Error('wrapped'), {
-      ...after,
-      body: { error: bug },
-    });
-    expect(failureMarkOf(outcomeOf(disguised, policies))).toEqual({
-      cause: 'panic',
-      policy: 'failFast',
-      error: bug,
-    });
-  });
+  it.each(['body', 'pipe', 'enhancer'] as const)(
+    'does not hide a bug of origin %s in whose place it was thrown',
+    (origin) => {
+      const bug = new TypeError('bug');
+      const disguised = new HandlerFailure('enhancer', new Error('wrapped'), {
+        ...after,
+        earlier: [new HandlerFailure(origin, bug, before)],
+      });
+      expect(failureMarkOf(outcomeOf(disguised, policies))).toEqual({
+        cause: 'panic',
+        policy: 'failFast',
+        error: bug,
+      });
+    },
+  );
 
   it('stands in the place of what the body threw, where that was no bug', () => {
     const wrapped = new Error('wrapped');
-    const body = { error: new Error('original') };
+    const earlier = [new HandlerFailure('body', new Error('original'))];
     const failure = failureMarkOf(
-      outcomeOf(new HandlerFailure('enhancer', wrapped, { ...after, body }), policies),
+      outcomeOf(new HandlerFailure('enhancer', wrapped, { ...after, earlier }), policies),
     );
     expect(failure).toMatchObject({ cause: 'error', error: wrapped });
   });
 });
 
-describe('contained', () => {
+describe('catchAll', () => {
   const { toOutcome, delivery, logger } = setUp({ onError: 'retryAfter' });
   const run = (chain: () => unknown): Promise<Outcome> =>
     catchAll(chain as () => Promise<Outcome>, toOutcome)(delivery);
@@ -200,7 +203,7 @@ describe('contained', () => {
   });
 
   it('turns what an interceptor throws into an outcome by onError', async () => {
-    const error = new TypeError('a bug of the interceptor');
+    const error = new Error('no cache');
     expect(failureMarkOf(await run(() => Promise.reject(error)))).toEqual({
       cause: 'error',
       policy: 'retryAfter',
@@ -208,14 +211,23 @@ describe('contained', () => {
     });
   });
 
+  it('turns a bug of an interceptor into a panic', async () => {
+    const error = new TypeError('a bug of the interceptor');
+    expect(failureMarkOf(await run(() => Promise.reject(error)))).toEqual({
+      cause: 'panic',
+      policy: 'failFast',
+      error,
+    });
+  });
+
   it.each(oddValues)(
-    'takes %s that an interceptor resolves with for an error',
+    'takes %s that an interceptor resolves with for a bug',
     async (_name, make) => {
-      // A proxy can't even be resolved with; that is an error of its own.
+      // To resolve with a proxy whose traps throw is a bug of its own.
       const failure = failureMarkOf(await run(async () => make()));
       expect(failure).toMatchObject({
-        cause: 'error',
-        policy: 'retryAfter',
+        cause: 'panic',
+        policy: 'failFast',
         error: expect.any(Error),
       });
     },
