@@ -8,16 +8,31 @@ export class DeliveryRecord implements Delivery {
   payload: unknown = undefined;
   /** Whether `payload` is the decoded body; an empty one is `undefined`, too. */
   isDecoded = false;
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly #isRepublished: boolean;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 
-  /** @param queue the name of the queue on this channel: a server-named queue has another on each. */
+  /**
+   * Gives a republished message the address of its first publish, also in `message.fields`: whatever reads
+   * the address with which this library republished it comes before.
+   * @param queue the name of the queue on this channel: a server-named queue has another on each.
+   */
   constructor(
     readonly subscription: SubscriptionMetadata,
     readonly message: IncomingMessage,
     readonly queue: string,
     readonly attempt: number,
-  ) {}
+  ) {
+    this.#isRepublished = isRepublished(message, queue);
+    const { fields } = message;
+    this.exchange = this.#original(SettleHeaders.exchange) ?? fields.exchange;
+    this.routingKey = this.#original(SettleHeaders.routingKey) ?? fields.routingKey;
+    if (!this.#isRepublished) return;
+    // The same message with other fields: it is settled, and known to instrumentations, by its identity.
+    message.fields = { ...fields, exchange: this.exchange, routingKey: this.routingKey };
+  }
 
   get isLastAttempt(): boolean {
     const { retry } = this.subscription;
@@ -49,14 +64,6 @@ export class DeliveryRecord implements Delivery {
     return this.message.properties.headers ?? {};
   }
 
-  get exchange(): string {
-    return this.#original(SettleHeaders.exchange) ?? this.message.fields.exchange;
-  }
-
-  get routingKey(): string {
-    return this.#original(SettleHeaders.routingKey) ?? this.message.fields.routingKey;
-  }
-
   get redelivered(): boolean {
     return this.message.fields.redelivered;
   }
@@ -72,7 +79,7 @@ export class DeliveryRecord implements Delivery {
   }
 
   #original(name: string): string | undefined {
-    if (!isRepublished(this.message, this.queue)) return undefined;
+    if (!this.#isRepublished) return undefined;
     return textHeaderOf(this.message.properties.headers, name);
   }
 }

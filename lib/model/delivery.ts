@@ -24,7 +24,10 @@ export interface Delivery<T = unknown> {
   readonly signal: AbortSignal;
   /** The decoded body; `undefined` until it has been decoded, and for an empty body. */
   readonly payload: T;
-  /** The message as amqplib delivers it. */
+  /**
+   * The message as amqplib delivers it; `fields.exchange` and `fields.routingKey` are those of its first
+   * publish, on every attempt.
+   */
   readonly message: IncomingMessage;
   readonly headers: Headers;
   /** The exchange to which the message was first published, on every attempt. */

@@ -48,6 +48,19 @@ describe('the address', () => {
     expect(delivery.firstFailedAt).toEqual(new Date('2024-05-01T12:00:00.000Z'));
   });
 
+  it('stands in the fields of the message as well, which stays the delivered one', () => {
+    const message = ownCopy(restored);
+    const delivery = aDelivery({}, message, 2);
+    expect(delivery.message).toBe(message);
+    expect(message.fields).toEqual({
+      consumerTag: 'tag',
+      deliveryTag: 1,
+      redelivered: false,
+      exchange: 'orders',
+      routingKey: 'order.paid',
+    });
+  });
+
   it('of a message that was first published to the default exchange is restored as such', () => {
     const headers = { 'x-settle-exchange': '', 'x-settle-routing-key': QUEUE };
     const delivery = aDelivery({}, ownCopy(headers), 2);
