@@ -1,44 +1,44 @@
 import type { Written } from '../amqp/port';
 import type { Clock } from '../clock';
 
-/** A delivery in the list of those that a channel has handed out and that are not settled. */
-export interface Tagged {
+/** A delivery in the list of the unsettled deliveries of its channel. */
+export interface Tagged<D = unknown> {
   readonly tag: number;
-  previous: Tagged | undefined;
-  next: Tagged | undefined;
+  previous: D | undefined;
+  next: D | undefined;
 }
 
-/** Writes one acknowledgement frame. May throw where the channel is gone. */
-export type WriteAck = (tag: number, multiple: boolean) => void;
+/** Writes one acknowledgement frame. May throw if the channel has closed. */
+export type WriteAck<D> = (delivery: D, multiple: boolean) => void;
 
-interface Pending {
-  readonly tag: number;
+interface Pending<D> {
+  readonly delivery: D;
   readonly written: Written;
 }
 
 /**
  * Joins the acknowledgements of one turn of the event loop into one `multiple` frame over the contiguous
- * settled prefix of a channel; the rest go singly. A channel belongs to one subscription, its tags
- * count up from 1, so what the frame covers beside this turn's own was settled before.
+ * settled prefix of a channel; the rest go singly. A channel belongs to one subscription and its tags
+ * count up from 1, so whatever else the frame covers was settled before.
  */
-export class Acknowledger {
-  // In the order of tags, since deliveries come in that order: the first is the lowest unsettled one.
-  #first: Tagged | undefined;
-  #last: Tagged | undefined;
-  #pending: Pending[] = [];
+export class Acknowledger<D extends Tagged<D>> {
+  // In the order of tags, since deliveries arrive in that order: the first is the lowest unsettled one.
+  #first: D | undefined;
+  #last: D | undefined;
+  #pending: Pending<D>[] = [];
 
   constructor(
-    private readonly write: WriteAck,
+    private readonly write: WriteAck<D>,
     private readonly clock: Clock,
   ) {}
 
   /** The delivery that has been unsettled for longest. */
-  get oldest(): Tagged | undefined {
+  get oldest(): D | undefined {
     return this.#first;
   }
 
-  /** A delivery has come in and is to be settled. */
-  arrived(delivery: Tagged): void {
+  /** A delivery has arrived and is to be settled. */
+  arrived(delivery: D): void {
     delivery.previous = this.#last;
     if (this.#last === undefined) this.#first = delivery;
     else this.#last.next = delivery;
@@ -46,7 +46,7 @@ export class Acknowledger {
   }
 
   /** A frame of its own has settled the delivery. */
-  settled(delivery: Tagged): void {
+  settled(delivery: D): void {
     const { previous, next } = delivery;
     if (previous === undefined) this.#first = next;
     else previous.next = next;
@@ -57,37 +57,37 @@ export class Acknowledger {
   }
 
   /** The delivery is done; its acknowledgement is written at the end of this turn. */
-  acknowledge(delivery: Tagged, written: Written): void {
+  acknowledge(delivery: D, written: Written): void {
     this.settled(delivery);
-    this.#pending.push({ tag: delivery.tag, written });
+    this.#pending.push({ delivery, written });
     if (this.#pending.length === 1) this.clock.nextTurn(() => this.flush());
   }
 
-  /** Writes what is pending now. */
+  /** Writes the pending acknowledgements now. */
   flush(): void {
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
     const lowestUnsettled = this.#first?.tag ?? Number.POSITIVE_INFINITY;
-    let upTo = 0;
+    let upTo: D | undefined;
     let joined = 0;
-    for (const { tag } of pending) {
-      if (tag >= lowestUnsettled) continue;
+    for (const { delivery } of pending) {
+      if (delivery.tag >= lowestUnsettled) continue;
       joined += 1;
-      if (tag > upTo) upTo = tag;
+      if (upTo === undefined || delivery.tag > upTo.tag) upTo = delivery;
     }
-    const prefix = joined > 0 && this.#written(upTo, joined > 1);
-    for (const { tag, written } of pending) {
-      written(tag < lowestUnsettled ? prefix : this.#written(tag, false));
+    const prefix = upTo !== undefined && this.#written(upTo, joined > 1);
+    for (const { delivery, written } of pending) {
+      written(delivery.tag < lowestUnsettled ? prefix : this.#written(delivery, false));
     }
   }
 
-  #written(tag: number, multiple: boolean): boolean {
+  #written(delivery: D, multiple: boolean): boolean {
     try {
-      this.write(tag, multiple);
+      this.write(delivery, multiple);
       return true;
     } catch {
-      return false; // amqplib throws once the channel closes: the delivery is out again.
+      return false; // amqplib throws once the channel closes: the message will be redelivered.
     }
   }
 }

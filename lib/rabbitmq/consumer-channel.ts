@@ -6,7 +6,7 @@ import type { IncomingMessage } from '../model/delivery';
 import { Acknowledger, type Tagged } from './acknowledger';
 import type { RawChannel, RawConnection } from './types';
 
-/** What a channel hands over; `undefined`: the server has cancelled the consumer. */
+/** Called with each message that a channel delivers. */
 export type OnMessage = (message: IncomingMessage) => void;
 
 /** How a subscription consumes. */
@@ -22,6 +22,11 @@ const DRAINING_TURNS = 4;
 /** Between them, in ms. */
 const DRAINING_PAUSE = 5;
 
+/** One delivery of a channel, with the message as amqplib delivered it. */
+export interface ChannelDelivery extends Tagged<ChannelDelivery> {
+  readonly message: IncomingMessage;
+}
+
 /** The server has cancelled the consumer: its queue or node is gone, or an acknowledgement took too long. */
 export class ConsumerCancelled extends Error {
   override readonly name = 'ConsumerCancelled';
@@ -34,7 +39,7 @@ export class ConsumerCancelled extends Error {
 export class ConsumerChannel {
   /** Resolves with the reason when the channel has ended, in whatever way. Never rejects. */
   readonly ended: Promise<Error>;
-  readonly #acknowledger: Acknowledger;
+  readonly #acknowledger: Acknowledger<ChannelDelivery>;
   readonly #lost = new AbortController();
   #consumerTag: string | undefined;
   #drainedQueue: string | undefined;
@@ -49,7 +54,7 @@ export class ConsumerChannel {
     // Each copy under way listens: as many as the prefetch.
     setMaxListeners(0, this.#lost.signal);
     this.#acknowledger = new Acknowledger(
-      (tag, multiple) => raw.ack(asMessage(tag), multiple),
+      (delivery, multiple) => raw.ack(deliveredMessage(delivery), multiple),
       clock,
     );
     this.ended = new Promise((resolve) => {
@@ -116,19 +121,19 @@ export class ConsumerChannel {
   }
 
   /** The delivery that has been unsettled for longest; also once the channel has ended. */
-  get oldest(): Tagged | undefined {
+  get oldest(): ChannelDelivery | undefined {
     return this.#acknowledger.oldest;
   }
 
-  arrived(delivery: Tagged): void {
+  arrived(delivery: ChannelDelivery): void {
     this.#acknowledger.arrived(delivery);
   }
 
-  settle(delivery: Tagged, action: SettleAction, written: Written): void {
+  settle(delivery: ChannelDelivery, action: SettleAction, written: Written): void {
     if (!this.#open) return written(false);
     if (action === 'ack') return this.#acknowledger.acknowledge(delivery, written);
     this.#acknowledger.settled(delivery);
-    written(this.#write(delivery.tag, action));
+    written(this.#write(delivery, action));
   }
 
   /**
@@ -160,14 +165,15 @@ export class ConsumerChannel {
     await this.#closeRaw();
   }
 
-  #write(tag: number, action: Exclude<SettleAction, 'ack'>): boolean {
+  #write(delivery: ChannelDelivery, action: Exclude<SettleAction, 'ack'>): boolean {
     try {
+      const message = deliveredMessage(delivery);
       // Since RabbitMQ 4.3 a nack that requeues is not counted, and a reject is.
-      if (action === 'requeueUnprocessed') this.raw.nack(asMessage(tag), false, true);
-      else this.raw.reject(asMessage(tag), action === 'requeueFailed');
+      if (action === 'requeueUnprocessed') this.raw.nack(message, false, true);
+      else this.raw.reject(message, action === 'requeueFailed');
       return true;
     } catch {
-      return false; // amqplib throws once the channel closes: the delivery is out again.
+      return false; // amqplib throws once the channel closes: the message will be redelivered.
     }
   }
 
@@ -189,7 +195,9 @@ export class ConsumerChannel {
   }
 }
 
-// amqplib settles a message by the one field that it reads of it.
-function asMessage(tag: number): IncomingMessage {
-  return { fields: { deliveryTag: tag } } as IncomingMessage;
+// The delivered message itself: whatever wraps the channel, as instrumentations do, knows it by identity.
+// amqplib reads the tag of it, so one that a handler has changed is replaced: it would settle another delivery.
+function deliveredMessage({ message, tag }: ChannelDelivery): IncomingMessage {
+  if (message.fields?.deliveryTag === tag) return message;
+  return { ...message, fields: { ...message.fields, deliveryTag: tag } };
 }

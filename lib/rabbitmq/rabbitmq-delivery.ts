@@ -9,8 +9,7 @@ import type { Republish } from '../amqp/republisher';
 import type { OutgoingMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
-import type { Tagged } from './acknowledger';
-import type { ConsumerChannel } from './consumer-channel';
+import type { ChannelDelivery, ConsumerChannel } from './consumer-channel';
 
 /** What the broker says of a delivery's count. */
 export interface DeliveryCounts {
@@ -19,9 +18,11 @@ export interface DeliveryCounts {
 }
 
 /** A delivery, bound to the channel that delivered it. */
-export class RabbitMQDelivery implements BrokerDelivery, Tagged {
-  previous: Tagged | undefined;
-  next: Tagged | undefined;
+export class RabbitMQDelivery implements BrokerDelivery, ChannelDelivery {
+  previous: ChannelDelivery | undefined;
+  next: ChannelDelivery | undefined;
+  // Kept: a handler can change the message.
+  readonly tag: number;
   readonly countsRedeliveries: boolean;
   readonly acquired: number;
   #settled = false;
@@ -33,12 +34,9 @@ export class RabbitMQDelivery implements BrokerDelivery, Tagged {
     private readonly channel: ConsumerChannel,
     private readonly publish: Republish,
   ) {
+    this.tag = message.fields.deliveryTag;
     this.countsRedeliveries = counts.countsRedeliveries;
     this.acquired = counts.acquired;
-  }
-
-  get tag(): number {
-    return this.message.fields.deliveryTag;
   }
 
   settle(action: SettleAction, written: Written): void {

@@ -18,6 +18,7 @@ export interface MessageParts {
   readonly exchange?: string;
   readonly routingKey?: string;
   readonly redelivered?: boolean;
+  readonly deliveryTag?: number;
 }
 
 /** A message as amqplib hands it over; by default one that was published to an exchange. */
@@ -27,7 +28,7 @@ export function aMessage(parts: MessageParts = {}): IncomingMessage {
     content: Buffer.from(content as string),
     fields: {
       consumerTag: 'tag',
-      deliveryTag: 1,
+      deliveryTag: parts.deliveryTag ?? 1,
       redelivered: parts.redelivered ?? false,
       exchange,
       routingKey,

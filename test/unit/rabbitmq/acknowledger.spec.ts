@@ -8,7 +8,9 @@ interface Frame {
   readonly multiple: boolean;
 }
 
-function tagged(tag: number): Tagged {
+interface Delivery extends Tagged<Delivery> {}
+
+function tagged(tag: number): Delivery {
   return { tag, previous: undefined, next: undefined };
 }
 
@@ -17,7 +19,7 @@ function anAcker(count: number, write?: (frame: Frame) => void) {
   const frames: Frame[] = [];
   const told: [number, boolean][] = [];
   const clock = new FakeClock();
-  const acker = new Acknowledger((tag, multiple) => {
+  const acker = new Acknowledger<Delivery>(({ tag }, multiple) => {
     write?.({ tag, multiple });
     frames.push({ tag, multiple });
   }, clock);
@@ -169,9 +171,9 @@ describe('any interleaving of arrivals, decisions and turns', () => {
         const clock = new FakeClock();
         const refusals: unknown[] = [];
         const told = new Map<number, boolean[]>();
-        const undecided: Tagged[] = [];
+        const undecided: Delivery[] = [];
         const decided = new Map<number, 'ack' | 'reject'>();
-        const acker = new Acknowledger((tag, multiple) => {
+        const acker = new Acknowledger<Delivery>(({ tag }, multiple) => {
           const before = new Set(broker.settledBy.keys());
           try {
             broker.settle(tag, 'ack', multiple);

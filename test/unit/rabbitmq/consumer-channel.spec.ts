@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SettleAction } from '../../../lib/amqp/port';
-import type { Tagged } from '../../../lib/rabbitmq/acknowledger';
-import { ConsumerChannel } from '../../../lib/rabbitmq/consumer-channel';
+import type { IncomingMessage } from '../../../lib/model/delivery';
+import { type ChannelDelivery, ConsumerChannel } from '../../../lib/rabbitmq/consumer-channel';
 import { Gate } from '../../support/eventually';
 import { FakeClock } from '../../support/fake-clock';
 import { aMessage } from '../fixtures';
@@ -22,9 +22,10 @@ beforeEach(async () => {
   raw = connection.channels[0]!;
 });
 
-function handOut(count: number): Tagged[] {
+function handOut(count: number): ChannelDelivery[] {
   return Array.from({ length: count }, (_, index) => {
-    const delivery: Tagged = { tag: index + 1, previous: undefined, next: undefined };
+    const message = aMessage({ deliveryTag: index + 1 });
+    const delivery = { tag: index + 1, message, previous: undefined, next: undefined };
     channel.arrived(delivery);
     return delivery;
   });
@@ -48,6 +49,35 @@ describe('settling', () => {
     channel.settle(delivery!, frame, (one) => written.push(one));
     expect(await sent()).toEqual([expected]);
     expect(written).toEqual([true]);
+  });
+
+  it.each<SettleAction>(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'])(
+    '%s is given the delivered message, by which instrumentations know it',
+    async (action) => {
+      const [delivery] = handOut(1);
+      channel.settle(delivery!, action, () => undefined);
+      await clock.endTurn();
+      expect(raw.settled).toEqual([delivery!.message]);
+      expect(raw.settled[0]).toBe(delivery!.message);
+    },
+  );
+
+  it('one acknowledgement of several is given the last of their messages', async () => {
+    const deliveries = handOut(3);
+    for (const index of [2, 0, 1]) channel.settle(deliveries[index]!, 'ack', () => undefined);
+    await clock.endTurn();
+    expect(raw.settled).toHaveLength(1);
+    expect(raw.settled[0]).toBe(deliveries[2]!.message);
+  });
+
+  it.each<[string, (message: IncomingMessage) => void]>([
+    ['changed the tag of', (message) => Object.assign(message.fields, { deliveryTag: 2 })],
+    ['taken the fields of', (message) => Object.assign(message, { fields: undefined })],
+  ])('settles the delivery also after a handler has %s its message', async (_what, change) => {
+    const [first] = handOut(2);
+    change(first!.message);
+    channel.settle(first!, 'reject', () => undefined);
+    expect(await sent()).toEqual([['reject', 1, false]]);
   });
 
   it('touches only the delivery that was decided, with others in flight', async () => {

@@ -15,6 +15,8 @@ interface Settled {
 /** amqplib's channel without a broker: keeps what is sent, and throws once it is closed. */
 export class FakeChannel extends EventEmitter {
   readonly sent: Sent[] = [];
+  /** The messages given to `ack`, `nack` and `reject`. */
+  readonly settled: Settled[] = [];
   /** Publishes whose confirm has not come. */
   readonly confirms: ((error: unknown) => void)[] = [];
   consumer: Consumer = () => undefined;
@@ -26,12 +28,10 @@ export class FakeChannel extends EventEmitter {
     return this as unknown as RawChannel & RawConfirmChannel;
   }
 
-  ack = (message: Settled, multiple: boolean): void =>
-    this.#send('ack', message.fields.deliveryTag, multiple);
+  ack = (message: Settled, multiple: boolean): void => this.#settle('ack', message, multiple);
   nack = (message: Settled, multiple: boolean, requeue: boolean): void =>
-    this.#send('nack', message.fields.deliveryTag, multiple, requeue);
-  reject = (message: Settled, requeue: boolean): void =>
-    this.#send('reject', message.fields.deliveryTag, requeue);
+    this.#settle('nack', message, multiple, requeue);
+  reject = (message: Settled, requeue: boolean): void => this.#settle('reject', message, requeue);
   prefetch = (count: number): Promise<void> => this.#call('prefetch', count);
   cancel = (tag: string): Promise<void> => this.#call('cancel', tag);
 
@@ -79,6 +79,11 @@ export class FakeChannel extends EventEmitter {
   async #call(method: string, ...values: unknown[]): Promise<void> {
     this.#send(method, ...values);
     await this.answers.get(method)?.();
+  }
+
+  #settle(method: string, message: Settled, ...values: unknown[]): void {
+    this.#send(method, message.fields.deliveryTag, ...values);
+    this.settled.push(message);
   }
 
   #send(...sent: Sent): void {
