@@ -6,18 +6,18 @@ export class BankTimeout extends Error {
   override readonly name = 'BankTimeout';
 }
 
-/** The bank said no; another attempt changes nothing. */
+/** The bank declined the card; another attempt changes nothing. */
 export class CardDeclined extends Error {
   override readonly name = 'CardDeclined';
 }
 
-/** A bank that behaves as the card says. */
+/** A bank whose behaviour depends on the card. */
 @Injectable()
 export class Bank {
   #closed = false;
   readonly #asked = new Set<number>();
 
-  /** Closed for whoever asks next. */
+  /** Rejects the next request. */
   close(): void {
     this.#closed = true;
   }
@@ -28,7 +28,7 @@ export class Bank {
     return ready;
   }
 
-  /** @param signal ends the request; a client such as `fetch` takes it as it is. */
+  /** @param signal aborts the request; a client such as `fetch` accepts it. */
   async charge({ number, card }: Order, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const isFirst = !this.#asked.has(number);

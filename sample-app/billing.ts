@@ -4,7 +4,7 @@ import { Bank, BankTimeout } from './bank';
 import { Mail } from './mail';
 import type { Order } from './order';
 
-/** Charges paid orders: a quorum queue, waiting between attempts, a receipt after the settlement. */
+/** Charges paid orders: a quorum queue, delayed retries, a receipt after the settlement. */
 @Injectable()
 export class Billing {
   constructor(

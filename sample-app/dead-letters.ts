@@ -10,13 +10,13 @@ interface DeadLetter {
   readonly headers: Headers;
 }
 
-/** How long dead letters may be on their way, in ms. */
+/** How long dead letters may take to arrive, in ms. */
 const DEADLINE = 10_000;
 
-/** The body may be what did not decode: it stays bytes. */
+/** The body may be an invalid payload: it stays bytes. */
 const asBytes = (body: Buffer): Buffer => body;
 
-/** Collects what ends in the dead-letter queues, and shows why each message is there. */
+/** Consumes the dead-letter queues, and shows why each message is there. */
 @Injectable()
 export class DeadLetters {
   readonly #collected = new ReplaySubject<DeadLetter>();
@@ -33,7 +33,7 @@ export class DeadLetters {
 
   /**
    * Resolves once the dead letters of these messages have been shown.
-   * @throws TimeoutError where they do not come in time.
+   * @throws TimeoutError if they do not arrive in time.
    */
   async show(messageIds: ReadonlySet<string>): Promise<void> {
     const all = this.#collected.pipe(

@@ -3,7 +3,7 @@ import { Subscribe } from 'nestjs-settle';
 import type { Order } from './order';
 import { Screen } from './screen';
 
-/** Writes to customers. Its handler trusts its payload, so its bugs are not to stop the shop. */
+/** Writes to customers. Its handler trusts its payload, so its bugs must not shut down the shop. */
 @Injectable()
 export class Mail {
   constructor(private readonly screen: Screen) {}

@@ -5,7 +5,7 @@ import { SettleTest } from 'nestjs-settle/testing';
 import { Showcase } from './showcase';
 import { ShowcaseModule } from './showcase.module';
 
-/** The settlements are printed; log lines would say the same again. */
+/** The settlements are printed; log lines would repeat them. */
 const logger = new ConsoleLogger({ logLevels: ['fatal'] });
 
 async function main(): Promise<void> {
@@ -14,17 +14,20 @@ async function main(): Promise<void> {
   await app.get(SubscriptionRegistry, { strict: false }).started;
   try {
     const isShown = await app.get(Showcase).run();
-    if (!isShown) return console.log('\nStopping: begun messages are finished, the others stay.');
+    if (!isShown)
+      return console.log(
+        '\nShutting down: running handlers finish, other messages stay in their queues.',
+      );
   } catch (error) {
     fail(error);
   }
   await app.close();
 }
 
-/** The same modules on a server, or without one on the broker of the testing kit. */
+/** The same modules on a server, or on the in-memory broker of the testing kit. */
 async function start(url: string | undefined): Promise<INestApplicationContext> {
   if (url !== undefined) {
-    console.log('On the RabbitMQ server that RABBITMQ_URL names.\n');
+    console.log('On the RabbitMQ server of RABBITMQ_URL.\n');
     return NestFactory.createApplicationContext(ShowcaseModule, { logger, abortOnError: false });
   }
   console.log('On the in-memory broker, since RABBITMQ_URL is not set.\n');

@@ -1,4 +1,4 @@
-/** What the shop's messages carry. */
+/** The payload of the shop's messages. */
 export interface Order {
   readonly number: number;
   readonly article: 'tea' | 'coffee' | 'unicorn';

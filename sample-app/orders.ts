@@ -3,10 +3,10 @@ import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { Injectable } from '@nestjs/common';
 import type { Order } from './order';
 
-/** What can happen to an order, as routing keys. */
+/** The events of an order, as routing keys. */
 export type OrderEvent = 'order.placed' | 'order.paid' | 'order.shipped';
 
-/** Publishes what happens to orders: golevelup's part, as before. */
+/** Publishes the events of orders with golevelup's AmqpConnection. */
 @Injectable()
 export class Orders {
   constructor(private readonly amqp: AmqpConnection) {}

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 
-/** One column of a line: its text, and the width to which it is filled up. */
+/** One column of a line: its text, and the width to which it is padded. */
 export type Column = readonly [text: string, width: number];
 
-/** Writes lines that line up. */
+/** Writes lines in aligned columns. */
 @Injectable()
 export class Screen {
   #began = performance.now();
 
-  /** A line above others; the times in them count from here. */
+  /** A heading; the times of the following lines count from it. */
   heading(text: string): void {
     this.#began = performance.now();
     console.log(`\n${text}`);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Settlement, SettlementEvents } from 'nestjs-settle';
 import { filter, Observable } from 'rxjs';
 
-/** The settlements of the shop's own handlers, without those of whoever collects its dead letters. */
+/** The settlements of the shop's own handlers, without those of the dead-letter consumers. */
 @Injectable()
 export class ShopSettlements extends Observable<Settlement> {
   constructor(all: SettlementEvents) {

@@ -9,10 +9,10 @@ import { SettlementPrinter } from './settlement-printer';
 import { ShopSettlements } from './shop-settlements';
 import { type Story, stories } from './stories';
 
-/** How long a message may take to its end, in ms. */
+/** How long a message may take until it is settled, in ms. */
 const DEADLINE = 30_000;
 
-/** Publishes one message after the other and waits for the end of each. */
+/** Publishes one message after the other and waits until each is settled. */
 @Injectable()
 export class Showcase {
   readonly #settlements = new ReplaySubject<Settlement>(20);
@@ -30,8 +30,8 @@ export class Showcase {
   }
 
   /**
-   * Resolves with whether everything was shown; not where a signal stops the application before.
-   * @throws Error where a message has not come to its end in time.
+   * Resolves with whether everything was shown: not if a signal stops the application before.
+   * @throws Error if a message is not settled in time.
    */
   async run(): Promise<boolean> {
     this.printer.header();
@@ -55,7 +55,7 @@ export class Showcase {
       timeout({
         first: DEADLINE,
         with: () => {
-          throw new Error(`${title}: message ${id} has no end after ${DEADLINE / 1000} s`);
+          throw new Error(`${title}: message ${id} is not settled after ${DEADLINE / 1000} s`);
         },
       }),
     );
@@ -70,8 +70,8 @@ function isDeadLettered({ decision }: Settlement): boolean {
 }
 
 /**
- * Whether these are all settlements of a message. A copy may be settled before the attempt that sent it,
- * which waits for the broker's confirm.
+ * Whether these are all settlements of a message. A republished message may be settled before the attempt
+ * that published it, which waits for the broker's confirm.
  */
 function isWhole(settlements: readonly Settlement[]): boolean {
   const last = settlements.find(

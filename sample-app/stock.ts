@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { drop, type Outcome, retry, Subscribe } from 'nestjs-settle';
 import type { Order } from './order';
 
-/** Reserves what was ordered: a classic queue, and attempts that follow at once. */
+/** Reserves what was ordered: a classic queue, and immediate retries. */
 @Injectable()
 export class Stock {
   readonly #shelves = new Map([

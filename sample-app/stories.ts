@@ -1,7 +1,7 @@
 import type { Order } from './order';
 import type { OrderEvent } from './orders';
 
-/** One message, and what becomes of it. */
+/** One message and its result. */
 export interface Story {
   readonly title: string;
   readonly event: OrderEvent;
@@ -20,7 +20,7 @@ const good: Order = {
 /** What the sample shows, in this order. */
 export const stories: readonly Story[] = [
   {
-    title: 'ack(), with work for after the settlement',
+    title: 'ack(), with a callback after the settlement',
     event: 'order.paid',
     order: good,
   },
@@ -36,17 +36,17 @@ export const stories: readonly Story[] = [
     order: { ...good, number: 3, card: 'slow once' },
   },
   {
-    title: 'The same error until the attempts are used up',
+    title: 'The same error until all attempts are used',
     event: 'order.paid',
     order: { ...good, number: 4, card: 'always slow' },
   },
   {
-    title: 'An ordinary error: onError says drop',
+    title: 'Another error: onError is drop',
     event: 'order.paid',
     order: { ...good, number: 5, card: 'declined' },
   },
   {
-    title: 'A payload that does not decode: the handler is not called',
+    title: 'An invalid payload: the handler is not called',
     event: 'order.paid',
     order: Buffer.from('{ "number": 6, '),
   },
@@ -56,17 +56,17 @@ export const stories: readonly Story[] = [
     order: { ...good, number: 7 },
   },
   {
-    title: 'retry(): again at once',
+    title: 'retry(): retried at once',
     event: 'order.placed',
     order: { ...good, number: 8, article: 'coffee' },
   },
   {
-    title: 'drop(): refused for good',
+    title: 'drop(): rejected for good',
     event: 'order.placed',
     order: { ...good, number: 9, article: 'unicorn' },
   },
   {
-    title: 'A panic, that is a bug in the handler: its onPanic says drop',
+    title: 'A panic, i.e. a bug in the handler: onPanic is drop',
     event: 'order.shipped',
     order: Buffer.from('{ "number": 10 }'),
   },

@@ -28,7 +28,7 @@ export function freshName(base: string): string {
   return `conformance.${base}.${process.pid}.${systemClock.now()}.${names}`;
 }
 
-/** Polls, letting time pass, until `check` gives something. */
+/** Polls, letting time pass, until `check` returns a value. */
 export async function poll<T>(
   adapter: ConformanceAdapter,
   what: string,
@@ -38,20 +38,20 @@ export async function poll<T>(
   for (;;) {
     const value = await check();
     if (value !== undefined) return value;
-    assert.ok(systemClock.monotonic() < limit, `not in time: ${what}`);
+    assert.ok(systemClock.monotonic() < limit, `timed out waiting for ${what}`);
     await adapter.pass(STEP);
   }
 }
 
-/** One consumer under test, with what it has handed over. */
+/** One consumer under test, with its deliveries and events. */
 export class ConsumerUnderTest {
   readonly subscription: SubscriptionMetadata;
   readonly #consumer: BrokerConsumer;
   readonly #broker: Broker;
   readonly #deliveries: BrokerDelivery[] = [];
-  /** What the listener was told, in order. */
-  readonly told: string[] = [];
-  /** Why it was not consuming, in order. */
+  /** The events of the listener, in order. */
+  readonly events: string[] = [];
+  /** The reasons for not consuming, in order. */
   readonly reasons: Error[] = [];
   delivered = 0;
 
@@ -72,10 +72,10 @@ export class ConsumerUnderTest {
         this.#deliveries.push(delivery);
       },
       ageOf: () => 0,
-      channelLost: () => this.told.push('channelLost'),
-      consuming: () => this.told.push('consuming'),
-      reconnecting: (reason) => this.#hear('reconnecting', reason),
-      refused: (reason) => this.#hear('refused', reason),
+      channelLost: () => this.events.push('channelLost'),
+      consuming: () => this.events.push('consuming'),
+      reconnecting: (reason) => this.#failed('reconnecting', reason),
+      refused: (reason) => this.#failed('refused', reason),
     });
   }
 
@@ -100,26 +100,26 @@ export class ConsumerUnderTest {
     return deliveries;
   }
 
-  /** Waits until the listener was told something so many times. */
+  /** Waits until an event has occurred so many times. */
   async waitFor(event: string, times = 1): Promise<void> {
-    const count = (): number => this.told.filter((one) => one === event).length;
-    await poll(this.adapter, `${times} times ${event}`, () => count() >= times || undefined);
+    const count = (): number => this.events.filter((one) => one === event).length;
+    await poll(this.adapter, `${event}, ${times} times`, () => count() >= times || undefined);
   }
 
-  /** The attempt that a delivery is. */
+  /** The attempt of a delivery. */
   attempt({ message, queue, countsRedeliveries }: BrokerDelivery): number {
     return attemptOf(message, queue, countsRedeliveries);
   }
 
-  /** A delivery as the copies are made from it. */
+  /** The record from which a delivery is republished. */
   record(delivery: BrokerDelivery): DeliveryRecord {
     const { message, queue } = delivery;
     return new DeliveryRecord(this.subscription, message, queue, this.attempt(delivery));
   }
 
-  #hear(event: string, reason: Error): void {
+  #failed(event: string, reason: Error): void {
     this.reasons.push(reason);
-    this.told.push(event);
+    this.events.push(event);
   }
 
   async close(): Promise<void> {
@@ -157,7 +157,7 @@ export function send(
   return adapter.publish('', queue, Buffer.from(text), properties);
 }
 
-/** Waits until a queue holds so many ready messages, and gives them. */
+/** Waits until a queue has so many ready messages, and returns them. */
 export async function waitForReady(adapter: ConformanceAdapter, queue: string, count: number) {
   return poll(adapter, `${count} messages in ${queue}`, async () => {
     const messages = await adapter.messages(queue);
@@ -165,7 +165,7 @@ export async function waitForReady(adapter: ConformanceAdapter, queue: string, c
   });
 }
 
-/** The newest entry of a message's history of dead-lettering. */
+/** The newest entry of a message's x-death header. */
 export function deathOf(message: TestMessage | undefined): unknown {
   const deaths: unknown = message?.headers['x-death'];
   const [newest] = Array.isArray(deaths) ? deaths : [];

@@ -5,10 +5,10 @@ import { ConsumerUnderTest, deathOf, freshName, poll, send, settle, waitForReady
 
 const TYPES = ['classic', 'quorum'] as const;
 
-/** The broker's own ways out of a queue: expiry, rejection, limits, and what it writes down about them. */
+/** Dead-lettering by the broker: expiry, rejection, limits, and the headers it adds. */
 export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flatMap((queueType) => [
   {
-    name: `${queueType}: an expired message tells its history, and has lost its expiration`,
+    name: `${queueType}: an expired message has an x-death header, and no expiration any more`,
     async run(adapter) {
       const queue = freshName('expired');
       const dead = await declareWithRoute(adapter, queue, { 'x-queue-type': queueType });
@@ -30,7 +30,7 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
       assert.equal(message?.properties['expiration'], undefined);
       assert.equal(message?.properties['messageId'], 'm1');
       assert.equal(message?.properties['priority'], 1);
-      // The new routing key has taken the place of all others. Before 4.0 RabbitMQ also removes CC.
+      // The new routing key replaces all others. Before 4.0 RabbitMQ also removes CC.
       assert.deepEqual([message?.exchange, message?.routingKey], ['', dead]);
       assert.equal(message?.headers['tenant'], 'a');
       assert.equal(message?.headers['x-first-death-queue'], queue);
@@ -39,7 +39,7 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
     },
   },
   {
-    name: `${queueType}: a message expires at the head of its queue only`,
+    name: `${queueType}: a message expires only at the head of its queue`,
     async run(adapter) {
       const queue = freshName('head');
       const dead = await declareWithRoute(adapter, queue, { 'x-queue-type': queueType });
@@ -55,7 +55,7 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
     },
   },
   {
-    name: `${queueType}: a cycle without a rejection in it is dropped before it closes`,
+    name: `${queueType}: a dead-letter cycle without a rejection drops the message`,
     async run(adapter) {
       const [queue, waiting] = [freshName('cycle'), freshName('cycle.waiting')];
       const ttl = { 'x-queue-type': queueType, 'x-message-ttl': 200 };
@@ -70,7 +70,7 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
     },
   },
   {
-    name: `${queueType}: a cycle with a rejection in it goes on, and is counted`,
+    name: `${queueType}: a dead-letter cycle with a rejection continues, and is counted`,
     async run(adapter) {
       const queue = freshName('rejections');
       const waiting = `${queue}.waiting`;
@@ -90,14 +90,14 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
         ],
       );
       assert.equal(deaths[1]?.['original-expiration'], '60000');
-      // RabbitMQ from 4.0 on keeps the count of a quorum queue, and with it the flag.
+      // Since 4.0 RabbitMQ keeps the count of a quorum queue, and with it the flag.
       if (queueType === 'classic') assert.equal(third.message.fields.redelivered, false);
       await settle(third, 'ack');
       await under.close();
     },
   },
   ...(['a missing exchange', 'an exchange without a queue'] as const).map((where) => ({
-    name: `${queueType}: a dead-letter route to ${where} discards`,
+    name: `${queueType}: dead-lettering to ${where} discards the message`,
     async run(adapter: ConformanceAdapter) {
       const [queue, exchange] = [freshName('nowhere'), freshName('nowhere.exchange')];
       if (where !== 'a missing exchange') await adapter.declareExchange(exchange, 'fanout');
@@ -116,9 +116,9 @@ export const deadLetteringScenarios: readonly ConformanceScenario[] = TYPES.flat
   })),
 ]);
 
-/** The limit and the count of a quorum queue. */
+/** The delivery limit and count of a quorum queue. */
 export const limitScenarios: readonly ConformanceScenario[] = [0, 1, 2].map((limit) => ({
-  name: `quorum: a delivery limit of ${limit} hands a message out ${limit + 1} times, the first time without a count`,
+  name: `quorum: with a delivery limit of ${limit} a message is delivered ${limit + 1} times, at first without a count`,
   async run(adapter) {
     const queue = freshName('limit');
     const dead = `${queue}.dead`;
@@ -147,10 +147,10 @@ export const limitScenarios: readonly ConformanceScenario[] = [0, 1, 2].map((lim
   },
 }));
 
-/** Further addresses of one message. */
+/** Messages with several addresses. */
 export const carbonScenarios: readonly ConformanceScenario[] = [
   {
-    name: 'a message reaches the queues in CC and BCC too, each once, and nobody sees BCC',
+    name: 'a message is routed to the queues in CC and BCC too, each once, without the BCC header',
     async run(adapter) {
       const [to, cc, bcc] = [freshName('to'), freshName('cc'), freshName('bcc')];
       for (const queue of [to, cc, bcc]) await adapter.declareQueue(queue, {});
@@ -161,14 +161,14 @@ export const carbonScenarios: readonly ConformanceScenario[] = [
         assert.equal(message?.headers['BCC'], undefined);
         assert.equal(message?.routingKey, to);
       }
-      await poll(adapter, 'no second copy', async () =>
+      await poll(adapter, 'only one message', async () =>
         (await adapter.messages(to))?.length === 1 ? true : undefined,
       );
     },
   },
 ];
 
-/** A queue with a dead-letter route to one of its own; gives that one's name. */
+/** Declares a queue and a dead-letter queue for it; returns the latter's name. */
 async function declareWithRoute(
   adapter: ConformanceAdapter,
   queue: string,

@@ -5,8 +5,8 @@ import { deadLetterMessageOf, retryMessageOf } from '../../lib/delivery/republis
 import type { ConformanceScenario } from './adapter';
 import { ConsumerUnderTest, freshName, republish, send, settle, waitForReady } from './bench';
 
-/** What no attempt of ours looks like. */
-const NO_ATTEMPTS: readonly unknown[] = [
+/** Values that are not valid attempts. */
+const INVALID_ATTEMPTS: readonly unknown[] = [
   '2',
   -5,
   0,
@@ -23,20 +23,20 @@ const NO_ATTEMPTS: readonly unknown[] = [
 
 const TYPES = ['classic', 'quorum'] as const;
 
-/** Properties and headers on their way through copies. */
+/** Properties and headers of republished messages. */
 export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((queueType) => [
   {
-    name: `${queueType}: an attempt header that is none counts as attempt 1, and the copy carries a clean one`,
+    name: `${queueType}: an invalid attempt header counts as attempt 1, and is replaced in the republished message`,
     async run(adapter) {
       const queue = freshName('odd');
       const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
-      for (const value of NO_ATTEMPTS) {
+      for (const value of INVALID_ATTEMPTS) {
         const headers = { [SettleHeaders.attempt]: value, [SettleHeaders.queue]: queue };
         await send(adapter, queue, 'one', { headers });
         const delivery = await under.next();
         assert.equal(under.attempt(delivery), 1, String(value));
-        const copy = retryMessageOf(under.record(delivery), 2, systemClock.now());
-        assert.equal(await republish(delivery, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+        const next = retryMessageOf(under.record(delivery), 2, systemClock.now());
+        assert.equal(await republish(delivery, next, { to: 'retry', delayMs: 0 }), 'confirmed');
         await settle(delivery, 'ack');
         const again = await under.next();
         assert.equal(under.attempt(again), 2, String(value));
@@ -47,7 +47,7 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
     },
   },
   {
-    name: `${queueType}: an expiration of the original ends neither a waiting copy nor a dead letter`,
+    name: `${queueType}: the expiration of a message applies neither to its delayed retry nor to its dead letter`,
     async run(adapter) {
       const queue = freshName('expiration');
       const dead = `${queue}.dead`;
@@ -55,8 +55,8 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
       const under = await new ConsumerUnderTest(adapter, options).start();
       await send(adapter, queue, 'one', { expiration: '300' });
       const first = await under.next();
-      const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 1_000 }), 'confirmed');
+      const next = retryMessageOf(under.record(first), 2, systemClock.now());
+      assert.equal(await republish(first, next, { to: 'retry', delayMs: 1_000 }), 'confirmed');
       await settle(first, 'ack');
       await adapter.pass(600);
       assert.equal(under.delivered, 1);
@@ -73,7 +73,7 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
     },
   },
   {
-    name: `${queueType}: a message without headers of its own is copied like any other`,
+    name: `${queueType}: a message without headers is republished like any other`,
     async run(adapter) {
       const queue = freshName('bare');
       const dead = `${queue}.dead`;
@@ -83,8 +83,8 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
       const first = await under.next();
       assert.equal(under.attempt(first), 1);
       assert.deepEqual(Object.keys(first.message.properties.headers ?? {}), []);
-      const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      const next = retryMessageOf(under.record(first), 2, systemClock.now());
+      assert.equal(await republish(first, next, { to: 'retry', delayMs: 0 }), 'confirmed');
       await settle(first, 'ack');
       const second = await under.next();
       assert.equal(under.attempt(second), 2);
@@ -100,7 +100,7 @@ export const fieldScenarios: readonly ConformanceScenario[] = TYPES.flatMap((que
     },
   },
   {
-    name: `${queueType}: a copy that its queue refuses is given up, and its original stays`,
+    name: `${queueType}: a message that its queue refuses is given up, and the original stays`,
     async run(adapter) {
       const queue = freshName('refused');
       const dead = `${queue}.dead`;

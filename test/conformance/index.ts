@@ -1,23 +1,22 @@
 import type { ConformanceScenario } from './adapter';
-import { copyingScenarios } from './copying';
 import { carbonScenarios, deadLetteringScenarios, limitScenarios } from './dead-lettering';
 import { fieldScenarios } from './fields';
 import { orderingScenarios } from './ordering';
-import { refusingScenarios } from './refusing';
+import { refusalScenarios } from './refusals';
+import { republishingScenarios } from './republishing';
 import { routingScenarios } from './routing';
 import { settlingScenarios } from './settling';
 import { topologyScenarios } from './topology';
 
 /**
- * What every adapter of the broker port does, as RabbitMQ does it. For each scenario: open a fresh adapter,
+ * How every adapter of the broker port behaves, as RabbitMQ does. For each scenario: open a new adapter,
  * `run` it, close it; a rejection is a failure.
- * @publicApi
  */
 export const conformanceScenarios: readonly ConformanceScenario[] = [
   ...settlingScenarios,
-  ...copyingScenarios,
+  ...republishingScenarios,
   ...topologyScenarios,
-  ...refusingScenarios,
+  ...refusalScenarios,
   ...routingScenarios,
   ...orderingScenarios,
   ...deadLetteringScenarios,

@@ -5,35 +5,53 @@ import { ConsumerUnderTest, freshName, send, settle, textOf, waitForReady } from
 
 const TEXTS = ['1', '2', '3', '4', '5'];
 
-/** The order in which messages come, the first time and again. */
+/** The order of deliveries and redeliveries. */
 export const orderingScenarios: readonly ConformanceScenario[] = [
   {
-    name: 'classic: what comes back takes its place again',
+    name: 'classic: requeued messages return to their positions',
     async run(adapter) {
       const under = await consumerOfThree(adapter, { queueType: 'classic' });
-      assert.deepEqual(await orderAfterReturns(under), ['1 again', '2 again', '3 again', '4', '5']);
+      assert.deepEqual(await orderAfterRequeueing(under), [
+        '1 redelivered',
+        '2 redelivered',
+        '3 redelivered',
+        '4',
+        '5',
+      ]);
     },
   },
   {
-    name: 'quorum: with a limit, what comes back stands before the rest, in the order in which it came',
+    name: 'quorum: with a delivery limit, requeued messages come first, in the order of requeueing',
     async run(adapter) {
       const queueOptions = { arguments: { 'x-delivery-limit': 5 } };
       const under = await consumerOfThree(adapter, { queueType: 'quorum', queueOptions });
-      assert.deepEqual(await orderAfterReturns(under), ['3 again', '1 again', '2 again', '4', '5']);
+      assert.deepEqual(await orderAfterRequeueing(under), [
+        '3 redelivered',
+        '1 redelivered',
+        '2 redelivered',
+        '4',
+        '5',
+      ]);
     },
   },
   ...(['classic', 'quorum'] as const).map((queueType) => ({
-    name: `${queueType}: what a lost channel had comes again first, in order`,
+    name: `${queueType}: messages of a closed channel are redelivered first, in order`,
     async run(adapter: ConformanceAdapter) {
       const under = await consumerOfThree(adapter, { queueType });
       await under.nextOnes(3);
       await adapter.loseConnections();
       await under.waitFor('consuming', 2);
-      assert.deepEqual(await takeAll(under), ['1 again', '2 again', '3 again', '4', '5']);
+      assert.deepEqual(await takeAll(under), [
+        '1 redelivered',
+        '2 redelivered',
+        '3 redelivered',
+        '4',
+        '5',
+      ]);
     },
   })),
   {
-    name: 'classic: with priorities, the highest comes first, one above the most counts as the most',
+    name: 'classic: higher priorities are delivered first, those above the maximum count as the maximum',
     async run(adapter) {
       const queue = freshName('priority');
       await adapter.declareQueue(queue, { 'x-queue-type': 'classic', 'x-max-priority': 5 });
@@ -47,7 +65,7 @@ export const orderingScenarios: readonly ConformanceScenario[] = [
     },
   },
   {
-    name: 'classic: a full queue drops its oldest message, by its dead-letter route where it has one',
+    name: 'classic: a full queue dead-letters its oldest message',
     async run(adapter) {
       const queue = freshName('full');
       const dead = `${queue}.dead`;
@@ -81,8 +99,8 @@ async function consumerOfThree(
   return under;
 }
 
-// Cancelled meanwhile, so that no place of the prefetch that becomes free is taken.
-async function orderAfterReturns(under: ConsumerUnderTest): Promise<string[]> {
+// Cancelled meanwhile, so that no free prefetch slot is used.
+async function orderAfterRequeueing(under: ConsumerUnderTest): Promise<string[]> {
   const [one, two, three] = await under.nextOnes(3);
   assert.ok(one && two && three);
   await under.consumer.pause();
@@ -95,7 +113,7 @@ async function takeAll(under: ConsumerUnderTest): Promise<string[]> {
   const texts: string[] = [];
   while (texts.length < TEXTS.length) {
     const delivery = await under.next();
-    texts.push(textOf(delivery) + (delivery.message.fields.redelivered ? ' again' : ''));
+    texts.push(textOf(delivery) + (delivery.message.fields.redelivered ? ' redelivered' : ''));
     await settle(delivery, 'ack');
   }
   await under.close();

@@ -7,8 +7,8 @@ type Type = 'direct' | 'topic' | 'fanout' | 'headers';
 /** One binding, by a key or by arguments. */
 type Binding = string | Readonly<Record<string, unknown>>;
 
-/** One message, by its key or its headers, and the bindings that let it through. */
-type Row = readonly [sent: Binding, through: readonly number[]];
+/** One message, by its key or its headers, and the bindings that match. */
+type Row = readonly [sent: Binding, matching: readonly number[]];
 
 const TABLES: readonly (readonly [Type, readonly Binding[], readonly Row[]])[] = [
   [
@@ -61,10 +61,10 @@ const TABLES: readonly (readonly [Type, readonly Binding[], readonly Row[]])[] =
   ],
 ];
 
-/** Which bindings let a message through, for each type of exchange. */
+/** Which bindings match a message, for each type of exchange. */
 export const routingScenarios: readonly ConformanceScenario[] = TABLES.map(
   ([type, bindings, rows]) => ({
-    name: `${type}: an exchange lets through what its bindings say`,
+    name: `${type}: an exchange routes by its bindings`,
     async run(adapter) {
       const exchange = freshName(type);
       await adapter.declareExchange(exchange, type);

@@ -4,12 +4,12 @@ import { ConsumerUnderTest, deathOf, freshName, send, settle, waitForReady } fro
 
 const TYPES = ['classic', 'quorum'] as const;
 
-/** Settling, counting, the prefetch, the intake. */
+/** Settling, counting, the prefetch count, pausing. */
 export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((queueType) => {
   const counts = queueType === 'quorum';
   return [
     {
-      name: `${queueType}: an acknowledged message is gone`,
+      name: `${queueType}: an acknowledged message is removed`,
       async run(adapter) {
         const queue = freshName('ack');
         const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
@@ -24,7 +24,7 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
       },
     },
     {
-      name: `${queueType}: a rejected message is gone, or takes the queue's own dead-letter route`,
+      name: `${queueType}: a rejected message is dead-lettered by the queue's own dead-letter exchange`,
       async run(adapter) {
         const queue = freshName('reject');
         const dead = `${queue}.dead`;
@@ -43,7 +43,7 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
       },
     },
     {
-      name: `${queueType}: a requeued message comes again${counts ? ', counted' : ''}`,
+      name: `${queueType}: a message requeued after failing is redelivered${counts ? ', counted' : ''}`,
       async run(adapter) {
         const queue = freshName('requeue');
         const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
@@ -58,7 +58,7 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
       },
     },
     {
-      name: `${queueType}: a released message comes again`,
+      name: `${queueType}: a message requeued unprocessed is redelivered`,
       async run(adapter) {
         const queue = freshName('requeueUnprocessed');
         const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
@@ -66,13 +66,13 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
         await settle(await under.next(), 'requeueUnprocessed');
         const again = await under.next();
         assert.equal(again.message.fields.redelivered, true);
-        assert.equal(under.attempt(again), counts && adapter.countsReleases ? 2 : 1);
+        assert.equal(under.attempt(again), counts && adapter.countsUnprocessed ? 2 : 1);
         await settle(again, 'ack');
         await under.close();
       },
     },
     {
-      name: `${queueType}: what a lost channel has not settled comes again${counts ? ', counted' : ''}`,
+      name: `${queueType}: unsettled messages of a closed channel are redelivered${counts ? ', counted' : ''}`,
       async run(adapter) {
         const queue = freshName('lost');
         const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
@@ -104,7 +104,7 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
       },
     },
     {
-      name: `${queueType}: a delivery left unsettled comes again after the close`,
+      name: `${queueType}: a delivery left unsettled is redelivered after closing`,
       async run(adapter) {
         const queue = freshName('leave');
         const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
@@ -116,7 +116,7 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
       },
     },
     {
-      name: `${queueType}: no more than the prefetch is handed out at once`,
+      name: `${queueType}: at most prefetch messages are in flight`,
       async run(adapter) {
         const queue = freshName('prefetch');
         await adapter.declareQueue(queue, { 'x-queue-type': queueType });
@@ -132,7 +132,7 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
       },
     },
     {
-      name: `${queueType}: a paused consumer gets nothing until it is resumed`,
+      name: `${queueType}: a paused consumer receives nothing until it is resumed`,
       async run(adapter) {
         const queue = freshName('pause');
         const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();

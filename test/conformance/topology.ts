@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { ConformanceScenario } from './adapter';
 import { ConsumerUnderTest, deathOf, freshName, poll, send, settle, waitForReady } from './bench';
 
-/** Queues: declared, refused, deleted, named by the server, and the broker's own limit. */
+/** Queues: declared, refused, deleted, server-named, with a delivery limit. */
 export const topologyScenarios: readonly ConformanceScenario[] = [
   {
-    name: "quorum: at its delivery limit the broker moves the message by the queue's own route",
+    name: 'quorum: at its delivery limit the broker dead-letters the message',
     async run(adapter) {
       const queue = freshName('limit');
       const dead = `${queue}.dead`;
@@ -27,14 +27,14 @@ export const topologyScenarios: readonly ConformanceScenario[] = [
     },
   },
   {
-    name: 'a queue that exists with other arguments is refused, and stays as it is',
+    name: 'a queue that exists with other arguments is refused, and not changed',
     async run(adapter) {
       const queue = freshName('other');
       await adapter.declareQueue(queue, { 'x-queue-type': 'classic', 'x-max-length': 7 });
       await send(adapter, queue, 'one');
       const under = await new ConsumerUnderTest(adapter, { queue }).start();
       await under.waitFor('refused');
-      assert.ok(!under.told.includes('consuming'));
+      assert.ok(!under.events.includes('consuming'));
       await under.close();
       await waitForReady(adapter, queue, 1);
     },
@@ -59,7 +59,7 @@ export const topologyScenarios: readonly ConformanceScenario[] = [
     },
   },
   {
-    name: 'a queue deleted under its consumer is declared and consumed again',
+    name: 'a queue deleted while it is consumed is declared and consumed again',
     async run(adapter) {
       const queue = freshName('deleted');
       const under = await new ConsumerUnderTest(adapter, { queue }).start();
@@ -73,7 +73,7 @@ export const topologyScenarios: readonly ConformanceScenario[] = [
     },
   },
   {
-    name: 'a queue that the server names is consumed, and goes with its consumer',
+    name: 'a server-named queue is consumed, and deleted with its consumer',
     async run(adapter) {
       const exchange = freshName('exchange');
       await adapter.declareExchange(exchange, 'topic');
@@ -86,13 +86,13 @@ export const topologyScenarios: readonly ConformanceScenario[] = [
       assert.equal(delivery.message.fields.routingKey, 'order.paid');
       await settle(delivery, 'ack');
       await under.close();
-      await poll(adapter, 'the end of the queue', async () =>
+      await poll(adapter, 'the deletion of the queue', async () =>
         (await adapter.messages(delivery.queue)) === undefined ? true : undefined,
       );
     },
   },
   {
-    name: 'a count that a client has put on its message counts for nothing',
+    name: 'a delivery count set by a client has no effect',
     async run(adapter) {
       const queue = freshName('forged');
       const under = await new ConsumerUnderTest(adapter, { queue, queueType: 'quorum' }).start();

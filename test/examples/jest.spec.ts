@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** How long Jest may take to end once its last test file has, in ms: 1 s, and time for the machine. */
+/** How long Jest may take to exit after its last test file, in ms: 1 s, and some time for a slow machine. */
 const LIMIT = 2_500;
 
 interface JestResult {
@@ -15,7 +15,7 @@ interface JestResult {
 }
 
 describe('the examples for Jest', () => {
-  it('pass, leave no open handles, and Jest ends by itself', async ({ signal }) => {
+  it('pass, leave no open handles, and Jest exits by itself', async ({ signal }) => {
     const folder = mkdtempSync(join(tmpdir(), 'settle-jest-'));
     const file = join(folder, 'result.json');
     try {
@@ -43,14 +43,14 @@ describe('the examples for Jest', () => {
 
 async function run(signal: AbortSignal, args: readonly string[]) {
   const bin = resolve(import.meta.dirname, '../../node_modules/jest/bin/jest.js');
-  // What Vitest has set is not for Jest.
+  // Variables set by Vitest are not for Jest.
   const { NODE_ENV: _mode, VITEST: _vitest, ...env } = process.env;
   const child = spawn(process.execPath, [bin, ...args], {
     env,
     signal,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  child.once('error', () => {}); // Ended since the test has taken too long, which the test itself says.
+  child.once('error', () => {}); // Killed because the test timed out, which the test itself reports.
   const output = { text: '', lastAt: 0 };
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (piece: Buffer) => {

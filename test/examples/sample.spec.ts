@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileAndRun, runCompiled, sampleLines, startSample } from '../support/process/sample';
 
 describe('the sample without a server', () => {
-  it('says so in its first line, shows every outcome and ends by itself', async () => {
+  it('says so in its first line, shows every outcome and exits by itself', async () => {
     const sample = startSample(compileAndRun);
     const code = await sample.ended;
     const output = sample.output();
@@ -11,13 +11,13 @@ describe('the sample without a server', () => {
     expect(code).toBe(0);
   }, 240_000);
 
-  it('stops at a signal: begun messages finish, and it ends at once', async () => {
-    // What the test above has compiled.
+  it('shuts down on a signal: running handlers finish, and it exits at once', async () => {
+    // Compiled by the test above.
     const sample = startSample(runCompiled);
-    await sample.says('The same error until the attempts are used up');
+    await sample.prints('The same error until all attempts are used');
     sample.child.kill('SIGINT');
     expect(await sample.ended).toBe('SIGINT');
-    expect(sample.output()).toContain('Stopping: begun messages are finished');
+    expect(sample.output()).toContain('Shutting down: running handlers finish');
     expect(sample.output()).not.toContain('The dead-letter queues');
   });
 });

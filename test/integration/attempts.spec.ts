@@ -35,7 +35,7 @@ describe.each(['classic', 'quorum'] as const)('attempts on a %s queue', async (q
       isLastAttempt: index + 1 === cap,
     }));
 
-  it.each(rows)('are 1 to %i and no more, by %s', async (cap, _name, way) => {
+  it.each(rows)('run from 1 to %i and no further, by %s', async (cap, _name, way) => {
     const queue = unique('attempts');
     const { seen, Handler } = counting(queue, cap, way);
     const app = await startApp({ providers: [Handler] });
@@ -51,16 +51,19 @@ describe.each(['classic', 'quorum'] as const)('attempts on a %s queue', async (q
     expect(await broker.ready(queue)).toBe(0);
   });
 
-  it.each([0, 1, 7])('are not moved by an x-delivery-count of %i that a client sent', async (n) => {
-    const queue = unique('count');
-    const { seen, Handler } = counting(queue, 3, ways[2]![1]);
-    await startApp({ providers: [Handler] });
-    await broker.send(queue, { id: 1 }, { headers: { 'x-delivery-count': n } });
-    await broker.take(`${queue}.dead`);
-    expect(seen).toEqual(expected(3));
-  });
+  it.each([0, 1, 7])(
+    'are not affected by an x-delivery-count of %i that a client sent',
+    async (n) => {
+      const queue = unique('count');
+      const { seen, Handler } = counting(queue, 3, ways[2]![1]);
+      await startApp({ providers: [Handler] });
+      await broker.send(queue, { id: 1 }, { headers: { 'x-delivery-count': n } });
+      await broker.take(`${queue}.dead`);
+      expect(seen).toEqual(expected(3));
+    },
+  );
 
-  it('follow retry.attempts from one start to the next, the queue as it was', async () => {
+  it('follow a changed retry.attempts after a restart, with the same queue', async () => {
     const queue = unique('changed');
     for (const cap of [3, 5, 2]) {
       const { seen, Handler } = counting(queue, cap, ways[2]![1]);
@@ -72,7 +75,7 @@ describe.each(['classic', 'quorum'] as const)('attempts on a %s queue', async (q
     }
   });
 
-  it('of messages side by side are counted apart', async () => {
+  it('are counted separately for concurrent messages', async () => {
     const queue = unique('apart');
     const attempts = new Map<number, number[]>();
     const Handler = handlerOf(

@@ -10,7 +10,7 @@ import { describeOn } from '../support/versions';
 const FIRST = 400;
 const LONGEST = 900;
 
-/** A subscription whose backoff the broker carries out: 400, 800, 900, 900 ms, ... */
+/** A subscription whose retries are delayed by the broker: 400, 800, 900, 900 ms, ... */
 function delayedByBroker(queue: string, attempts: number): AcknowledgedOptions {
   return {
     queue,
@@ -21,17 +21,17 @@ function delayedByBroker(queue: string, attempts: number): AcknowledgedOptions {
 }
 
 describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
-  "the broker's own delay",
+  'delayed retries by the broker',
   async () => {
     const broker = await openBroker();
     let queue: string;
-    /** When each run began, and which attempt it was. */
+    /** The start and the attempt of each run. */
     let runs: { readonly at: number; readonly attempt: number }[] = [];
     afterEach(() => {
       runs = [];
     });
 
-    /** The ms from each run to the next. */
+    /** The ms between consecutive runs. */
     const gaps = (): number[] =>
       runs.slice(1).map(({ at }, index) => at - (runs[index]?.at ?? Number.NaN));
 
@@ -52,7 +52,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
         .sort();
     }
 
-    it('is linear up to its longest; the cap and the dead letter are exact, and nothing is copied', async () => {
+    it('are linear up to the maximum, end at exactly retry.attempts, and republish nothing', async () => {
       queue = unique('linear');
       const Handler = recorded(delayedByBroker(queue, 5), () => retryAfter());
       const { settlements, settled } = await startApp({ providers: [Handler] });
@@ -76,7 +76,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       });
     });
 
-    it('is what an error gets under the policy retryAfter', async () => {
+    it('apply to errors under the policy retryAfter', async () => {
       queue = unique('policy');
       const options = { ...delayedByBroker(queue, 3), onError: 'retryAfter' as const };
       const Handler = recorded(options, () => {
@@ -95,7 +95,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       });
     });
 
-    it('goes with retry() at once and with delays of a handler; after a copy it begins again', async () => {
+    it('combine with retry() and with delays of a handler, and start over after a republished message', async () => {
       queue = unique('mixed');
       const said = [retryAfter(), retry(), retryAfter(), retryAfter(300), retryAfter(), drop()];
       const Handler = recorded(delayedByBroker(queue, 9), (attempt) => said[attempt - 1]);
@@ -103,7 +103,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       await broker.send(queue, 'mixed');
       await settled(6);
       expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
-      // A copy may be settled before the confirm of it has settled its original.
+      // A republished message may be settled before its confirm has settled the original.
       settlements.sort((one, other) => one.attempt - other.attempt);
       expect(settlements.map(({ decision }) => decision.kind)).toEqual([
         'requeue',
@@ -123,7 +123,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       expect(own).toBeGreaterThanOrEqual(300);
     });
 
-    it('delays a message whose consumer died, and counts that attempt', async () => {
+    it('apply to a message whose consumer died, and count that attempt', async () => {
       queue = unique('died');
       const name = unique('dying');
       const Handler = recorded(delayedByBroker(queue, 2), (attempt, signal) =>
@@ -143,7 +143,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       expect(gaps()[0]).toBeGreaterThanOrEqual(FIRST - 50);
     });
 
-    it('goes with a dead-letter queue that the broker fills', async () => {
+    it('combine with deadLetter by the broker', async () => {
       queue = unique('both');
       const options = {
         ...delayedByBroker(queue, 3),
@@ -156,7 +156,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
     });
 
-    it('is declared with the queue, and refused in one line where the queue is without it', async () => {
+    it('are declared with the queue, and refused in one line if the queue exists without them', async () => {
       queue = unique('declared');
       const Handler = recorded(delayedByBroker(queue, 3), () => retryAfter());
       const { close } = await startApp({ providers: [Handler] });

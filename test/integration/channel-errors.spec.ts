@@ -8,11 +8,11 @@ import { handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
 import { basicAck, fromClient } from '../support/proxy';
 
-describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType) => {
+describe.each(['classic', 'quorum'] as const)('a channel error, %s queue', async (queueType) => {
   const broker = await openBroker();
 
   it.each(['with', 'without'])(
-    'a publish of the application to a missing exchange is survived, %s a listener for the error',
+    'caused by the application publishing to a missing exchange is survived, %s an error listener',
     async (listener) => {
       const queues = [unique('first'), unique('second')] as const;
       const runs: boolean[] = [];
@@ -31,7 +31,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       const closed = new Promise((resolve) => connection.channel.once('close', resolve));
       void connection.publish('nope', 'key', {}).catch(() => undefined);
       await closed;
-      // Without a listener amqplib ends the whole connection, and each message comes once more.
+      // Without a listener amqplib closes the whole connection, and each message is redelivered once.
       const isLost = listener === 'without';
       if (isLost) await until(() => runs.length === 4);
       finish.open();
@@ -44,7 +44,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     },
   );
 
-  it('an error on the channel of one subscription touches no other', async () => {
+  it('on the channel of one subscription affects no other', async () => {
     const proxy = await openProxy();
     const queues = [unique('first'), unique('second')] as const;
     const runs = new Map<string, boolean[]>(queues.map((queue) => [queue, []]));
@@ -65,7 +65,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await until(() => [...runs.values()].every((some) => some.length === 5));
     const consume = proxy.frames.find(fromClient('basic.consume', { queue: queues[0] }));
     const { connection, channel } = consume ?? { connection: 0, channel: 0 };
-    // A second acknowledgement of an unknown tag, as somebody else's code writes it.
+    // An acknowledgement of an unknown tag, as other code on this channel might send it.
     const before = proxy.connectionCount;
     proxy.inject('client', connection, [basicAck(channel, 99)]);
     await until(() => runs.get(queues[0])?.length === 10);

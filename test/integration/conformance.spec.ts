@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { conformanceScenarios } from '../conformance';
 import { rabbitAdapter } from '../support/rabbitmq-adapter';
 
-describe('the RabbitMQ adapter conforms', () => {
+describe('the RabbitMQ adapter', () => {
   for (const scenario of conformanceScenarios) {
     it(scenario.name, async () => {
       const adapter = await rabbitAdapter();

@@ -9,7 +9,7 @@ import { handlerOf } from '../support/handlers';
 describe("golevelup's connection", async () => {
   const broker = await openBroker();
 
-  it('supplies options under a name, over those of the decorator', async () => {
+  it('overrides options of the decorator by those of a named handler', async () => {
     const name = unique('named');
     const seen: unknown[] = [];
     @Injectable()
@@ -33,7 +33,7 @@ describe("golevelup's connection", async () => {
     expect(app.registry.get(Handler, 'handle', 'orders').subscription.queue).toBe(name);
   });
 
-  it('supplies several under one name: a subscription each', async () => {
+  it('makes one subscription for each of several options under one name', async () => {
     const name = unique('several');
     const Handler = handlerOf({ name: 'many' }, () => undefined);
     const app = await startApp({
@@ -47,7 +47,7 @@ describe("golevelup's connection", async () => {
     await app.settled(2);
   });
 
-  it('supplies its default handler where a subscription has no name', async () => {
+  it('applies its default handler to a subscription without a name', async () => {
     const name = unique('default');
     const Handler = handlerOf({}, () => undefined);
     const app = await startApp({
@@ -59,7 +59,7 @@ describe("golevelup's connection", async () => {
     expect(settlement?.subscription).toMatchObject({ name: 'usual', queue: name });
   });
 
-  it('without an entry of the name is a startup error', async () => {
+  it('without an entry of that name is a startup error', async () => {
     const Handler = handlerOf({ name: 'missing' }, () => undefined);
     await expect(
       startApp({ providers: [Handler], rabbit: { name: 'main', handlers: {} } }),
@@ -68,7 +68,7 @@ describe("golevelup's connection", async () => {
     );
   });
 
-  it('supplies the prefetch: its own, or that of a channel', async () => {
+  it('supplies the prefetch count: its own, or that of a channel', async () => {
     const name = unique('prefetch');
     const Own = handlerOf({ queue: `${name}.own`, prefetch: 3 }, () => undefined);
     const Shared = handlerOf({ queue: `${name}.shared` }, () => undefined);
@@ -93,7 +93,7 @@ describe("golevelup's connection", async () => {
     expect(prefetchOf(`${name}.channel`)).toBe('2');
   });
 
-  it('with registerHandlers: false disables its subscriptions', async () => {
+  it('disables its subscriptions by registerHandlers: false', async () => {
     const queue = unique('skipped');
     await broker.declare(queue);
     const Handler = handlerOf({ queue, deadLetter: `${queue}.dead` }, () => undefined);
@@ -142,7 +142,7 @@ describe('several connections', async () => {
   })
   class SecondModule {}
 
-  it('have each its own subscriptions, copies, waiting and dead-letter queues', async () => {
+  it('have their own subscriptions, republished messages, waiting and dead-letter queues', async () => {
     const queue = unique('twice');
     const seen: [string, number][] = [];
     @Injectable()
@@ -183,7 +183,7 @@ describe('several connections', async () => {
     expect(await main.ready(`${queue}.dead`)).toBe(0);
   });
 
-  it('need the name of one of them', async () => {
+  it('require a subscription to name one of them', async () => {
     const [None, Wrong] = [
       handlerOf({ queue: 'none' }, () => undefined),
       handlerOf({ queue: 'wrong', connection: 'third' }, () => undefined),
@@ -197,7 +197,7 @@ describe('several connections', async () => {
     await expect(starting).rejects.toThrow(/expected one of "main", "second"; found 'third'/);
   });
 
-  it('of another virtual host can be the only one', async () => {
+  it('may be one, in another virtual host', async () => {
     const queue = unique('vhost');
     @Injectable()
     class Handler {

@@ -46,7 +46,7 @@ describe.each(['classic', 'quorum'] as const)(
   },
 );
 
-it('one tag of two methods is refused at startup, with both names', async () => {
+it('used by two methods is refused at startup, with both names', async () => {
   const queueOptions = { consumerOptions: { consumerTag: unique('tag') } };
 
   @Injectable()

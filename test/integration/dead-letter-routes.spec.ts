@@ -5,11 +5,11 @@ import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 
-describe('a dead-letter route', async () => {
+describe('a dead-letter exchange', async () => {
   const broker = await openBroker();
 
   it.each(['classic', 'quorum'] as const)(
-    'that the broker applies is declared whole, and takes what is dropped (%s)',
+    'is declared with its routing key for deadLetter.by: broker, and takes dropped messages (%s)',
     async (queueType) => {
       const queue = unique('by-broker');
       const dead = `${queue}.dead`;
@@ -30,7 +30,7 @@ describe('a dead-letter route', async () => {
     },
   );
 
-  it('of the user that names no exchange is warned of at the start, not if it exists', async () => {
+  it('of queueOptions causes a warning at startup only if it does not exist', async () => {
     const [missing, there] = [unique('no-exchange'), unique('exchange')];
     await broker.exchange(there, 'fanout', { autoDelete: true });
     const bySetting = handlerOf(
@@ -60,10 +60,10 @@ describe('a dead-letter route', async () => {
   });
 
   it.each<[what: string, body: Buffer, options: object]>([
-    ['does not decode', Buffer.from('{'), {}],
+    ['is invalid', Buffer.from('{'), {}],
     ['failed', Buffer.from('{}'), {}],
-    ['has used up its attempts', Buffer.from('{}'), { retry: { attempts: 2 }, onError: 'retry' }],
-  ])('missing altogether is told once where a message %s', async (_what, body, options) => {
+    ['has used all attempts', Buffer.from('{}'), { retry: { attempts: 2 }, onError: 'retry' }],
+  ])('is not set: one line for a message that %s', async (_what, body, options) => {
     const queue = unique('no-route');
     const Handler = handlerOf({ queue, ...options }, () => Promise.reject(new Error('failed')));
     const app = await startApp({ providers: [Handler] });
@@ -75,7 +75,7 @@ describe('a dead-letter route', async () => {
     expect(lines[0]).toContain(queue);
   });
 
-  it('missing altogether is not told where the handler says drop() itself', async () => {
+  it('is not set: only a debug line if the handler itself drops', async () => {
     const queue = unique('own-drop');
     const Handler = handlerOf({ queue }, () => drop());
     const app = await startApp({ providers: [Handler] });
@@ -86,11 +86,11 @@ describe('a dead-letter route', async () => {
   });
 });
 
-describe('a cycle', async () => {
+describe('a dead-letter cycle', async () => {
   const broker = await openBroker();
 
   it.each(['classic', 'quorum'] as const)(
-    'of waiting queues does not cost a message: five rounds (%s)',
+    'through waiting queues loses no message in five rounds (%s)',
     async (queueType) => {
       const queue = unique('rounds');
       const Handler = handlerOf(
@@ -111,7 +111,7 @@ describe('a cycle', async () => {
     },
   );
 
-  it('of the queue itself, through its own TTL, takes no message either', async () => {
+  it('through a TTL of the queue itself loses no message', async () => {
     const queue = unique('own-ttl');
     await broker.declare(`${queue}.pause`, {
       arguments: {
@@ -138,7 +138,7 @@ describe('a cycle', async () => {
     expect(app.settlements.map(({ attempt }) => attempt).sort()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('that a user makes of the dead-letter queue tells of each pass', async () => {
+  it('through the dead-letter queue, configured by the user, logs each pass', async () => {
     const queue = unique('parking');
     const dead = `${queue}.dead`;
     const Handler = handlerOf(
@@ -164,7 +164,7 @@ describe('a cycle', async () => {
     expect(Date.now() - began).toBeGreaterThanOrEqual(200);
     expect(app.settlements.map(({ attempt }) => attempt).slice(0, 3)).toEqual([1, 1, 1]);
     expect(
-      app.log.matching(/\[rejected\] message "m1".*SyntaxError/, ['error']).length,
+      app.log.matching(/\[dead-lettered\] message "m1".*SyntaxError/, ['error']).length,
     ).toBeGreaterThanOrEqual(3);
   });
 });
@@ -172,9 +172,9 @@ describe('a cycle', async () => {
 describe('a waiting queue', async () => {
   const broker = await openBroker();
 
-  // A quorum queue hands on what its target could not take when it looks again, after some seconds.
+  // A quorum queue retries after some seconds what its target could not take.
   it.each(['classic', 'quorum'] as const)(
-    'whose target was deleted and made again (%s)',
+    'keeps its messages while its target is deleted and declared again (%s)',
     async (queueType) => {
       const queue = unique('vanished');
       const seen: number[] = [];

@@ -9,7 +9,7 @@ const bytes = (text: unknown): number => Buffer.byteLength(String(text));
 describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  /** The headers of the one dead letter that a body makes of a message. */
+  /** The headers of the dead letter that a handler's failure makes of one message. */
   async function headersOf(
     body: (attempt: number) => unknown,
     options: Partial<AcknowledgedOptions> = {},
@@ -65,7 +65,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     ],
   ];
 
-  it.each(reasons)('say %s, and over what', async (reason, body, options, told) => {
+  it.each(reasons)('have the reason %s and the origin', async (reason, body, options, told) => {
     const before = Date.now();
     const headers = await headersOf(body, options);
     expect(headers).toMatchObject({
@@ -84,7 +84,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     expect(headers['x-settle-routing-key']).toBe(headers['x-settle-queue']);
   });
 
-  it('say undecodable', async () => {
+  it('have the reason invalid-payload', async () => {
     const headers = await headersOf(() => undefined, {}, Buffer.from('{bad'));
     expect(headers).toMatchObject({
       'x-settle-reason': 'invalid-payload',
@@ -93,14 +93,14 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     expect(headers['x-settle-error-message']).not.toBe('');
   });
 
-  it('say nothing of an error where there was none', async () => {
+  it('have no error headers without an error', async () => {
     const headers = await headersOf(() => retry(), { retry: { attempts: 2 } });
     const names = Object.keys(headers).filter((name) => name.startsWith('x-settle-error'));
     expect(names).toEqual([]);
     expect(headers['x-settle-attempts-made']).toBe(2);
   });
 
-  it('hold the name, the message and the stack in their bounds', async () => {
+  it('limit the name, message and stack of the error', async () => {
     const error = new Error('grün'.repeat(1_000));
     error.name = 'ü'.repeat(500);
     error.stack = 'ß'.repeat(9_000);
@@ -119,7 +119,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     }
   });
 
-  it('hold a reason of drop() in the same bound', async () => {
+  it('limit the text of drop() as well', async () => {
     const headers = await headersOf(() => drop('n'.repeat(5_000)));
     expect(headers['x-settle-error-message']).toBe('n'.repeat(1_024));
   });
@@ -130,12 +130,12 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     ['a text', 'why', { 'x-settle-error-name': 'string', 'x-settle-error-message': 'why' }],
     ['a number', 7, { 'x-settle-error-name': 'number', 'x-settle-error-message': '7' }],
     ['an object without a prototype', Object.create(null), { 'x-settle-error-name': 'object' }],
-  ])('are made of a thrown %s as well', async (_name, thrown, told) => {
+  ])('describe a thrown %s', async (_name, thrown, told) => {
     const headers = await headersOf(throwing(thrown));
     expect(headers).toMatchObject({ 'x-settle-reason': 'error', ...told });
   });
 
-  it('describe the last error, and when the first one was, over copies', async () => {
+  it('describe the last error and the time of the first one across republished messages', async () => {
     const queue = unique('first');
     const first: (Date | undefined)[] = [];
     const ends: number[] = [];
@@ -166,13 +166,13 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     });
   });
 
-  it('leave the time of the first failure out where the broker hid it', async () => {
+  it('omit the time of the first failure if the broker did the earlier retries', async () => {
     const headers = await headersOf(() => retry(), { retry: { attempts: 2 } });
     expect('x-settle-first-failed-at' in headers).toBe(queueType === 'classic');
     expect(headers).toHaveProperty('x-settle-failed-at');
   });
 
-  it('of several subscriptions share a queue that exists, as it is', async () => {
+  it('of several subscriptions share an existing queue', async () => {
     const dead = unique('shared.dead');
     await broker.declare(dead, { arguments: { 'x-max-length': 100 } });
     const queues = [unique('one'), unique('two')];

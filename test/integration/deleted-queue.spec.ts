@@ -8,7 +8,7 @@ import { handlerOf } from '../support/handlers';
 describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', async (queueType) => {
   const broker = await openBroker();
 
-  it('is declared and bound again at once, and consumed by one consumer', async () => {
+  it('is declared, bound and consumed again at once, by one consumer', async () => {
     const queue = unique('deleted');
     const exchange = unique('exchange');
     await broker.exchange(exchange, 'topic');
@@ -28,7 +28,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', asyn
     expect(registry.get(Handler, 'handle').state).toBe('consuming');
   });
 
-  it('while handlers run, their outcomes settle nothing and hurt nobody', async () => {
+  it('while handlers run: their outcomes are abandoned without harm', async () => {
     const queue = unique('deleted-busy');
     const finish = new Gate();
     const signals: AbortSignal[] = [];
@@ -51,7 +51,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', asyn
     expect(signals).toHaveLength(4);
   });
 
-  it('that others declare is said to be missing, and consumed once it is there again', async () => {
+  it('declared elsewhere: is reported as missing, and consumed once it exists again', async () => {
     const queue = unique('deleted-foreign');
     const options = { arguments: { 'x-queue-type': queueType } };
     await broker.declare(queue, options);
@@ -70,7 +70,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue that is deleted', asyn
     await waitForEmpty(queue);
   });
 
-  it('while the subscription is paused is there again when it is resumed', async () => {
+  it('while the subscription is paused: is declared again on resume', async () => {
     const queue = unique('deleted-paused');
     const seen: unknown[] = [];
     const Handler = handlerOf({ queue, queueType }, (id: number) => {

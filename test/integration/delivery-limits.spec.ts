@@ -9,7 +9,7 @@ import { itOn, serverIs } from '../support/versions';
 const broker = await openBroker();
 const hasDefaultLimit = serverIs({ from: '4.0' });
 
-/** Starts a subscription that always retries; gives the attempts that its handler sees. */
+/** Starts a subscription that always retries; returns the attempts that its handler sees. */
 async function retrying(queue: string, options: Partial<AcknowledgedOptions>) {
   const attempts: number[] = [];
   const Handler = handlerOf(
@@ -23,7 +23,7 @@ async function retrying(queue: string, options: Partial<AcknowledgedOptions>) {
   return { attempts, log };
 }
 
-it('more attempts than the default limit of a server are exact on a queue declared here', async () => {
+it('more attempts than the default limit of the server are exact on a queue declared by the subscription', async () => {
   const queue = unique('many');
   const { attempts, log } = await retrying(queue, { retry: { attempts: 25 } });
   await broker.send(queue, 'poison');
@@ -37,7 +37,7 @@ it('more attempts than the default limit of a server are exact on a queue declar
 });
 
 itOn({ from: '4.0', because: 'earlier ones have no default limit' })(
-  'a queue that is there with another limit is used as it is, with a warning',
+  'a queue that exists with another limit is used as it is, with a warning',
   async () => {
     const queue = unique('there');
     await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
@@ -50,7 +50,7 @@ itOn({ from: '4.0', because: 'earlier ones have no default limit' })(
     ).toHaveLength(1);
     await broker.send(queue, 'poison');
     await broker.send(`${queue}.dead`, 'mark');
-    // The broker deletes it at its own limit: the dead-letter queue gets nothing.
+    // The broker deletes the message at its own limit: the dead-letter queue stays empty.
     await expect.poll(() => attempts.length, { timeout: 15_000 }).toBe(21);
     await waitForEmpty(queue);
     expect(attempts).toHaveLength(21);
@@ -58,7 +58,7 @@ itOn({ from: '4.0', because: 'earlier ones have no default limit' })(
   },
 );
 
-it('of a queue that is not declared here, the limit is asked for in one line', async () => {
+it('the limit of a queue declared elsewhere is mentioned in one line', async () => {
   const queue = unique('others');
   await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
   const { log } = await retrying(queue, {
@@ -70,7 +70,7 @@ it('of a queue that is not declared here, the limit is asked for in one line', a
   expect(log.matching(line, [hasDefaultLimit ? 'warn' : 'log'])).toHaveLength(1);
 });
 
-it('a limit of the subscription below its attempts is said in one line, and holds', async () => {
+it('a limit of the subscription below its attempts is reported in one line, and applies', async () => {
   const queue = unique('low');
   const { attempts, log } = await retrying(queue, {
     retry: { attempts: 5 },

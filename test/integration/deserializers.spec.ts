@@ -13,7 +13,7 @@ describe('a deserializer', async () => {
     ['binary', Buffer.from([0, 255, 254, 1])],
     ['text', Buffer.from('no JSON')],
     ['nothing', Buffer.alloc(0)],
-  ])('hands over %s as the bytes that came', async (_what, body) => {
+  ])('receives %s as raw bytes', async (_what, body) => {
     const queue = unique('raw');
     const seen: [unknown, string | undefined][] = [];
     const Handler = handlerOf(
@@ -46,7 +46,7 @@ describe('a deserializer', async () => {
     ],
     ['rejects', () => Promise.reject(new Error('unreadable'))],
     [
-      'throws a TypeError, which is no panic here',
+      'throws a TypeError, which is not a panic here',
       () => {
         throw new TypeError('unreadable');
       },
@@ -57,7 +57,7 @@ describe('a deserializer', async () => {
         throw 'unreadable';
       },
     ],
-  ])('that %s makes the message undecodable', async (_what, deserializer) => {
+  ])('that %s makes the payload invalid', async (_what, deserializer) => {
     const queue = unique('broken');
     let runs = 0;
     const Handler = handlerOf(
@@ -94,7 +94,7 @@ describe('a deserializer', async () => {
     expect(payloads).toEqual([undefined, 'later']);
   });
 
-  it("of the subscription goes before the connection's, which goes before the module's own", async () => {
+  it("of the subscription overrides the connection's, which overrides the module's", async () => {
     const [own, shared] = [unique('own'), unique('shared')];
     const payloads: unknown[] = [];
     const note = (payload: unknown) => {
@@ -113,7 +113,7 @@ describe('a deserializer', async () => {
     expect(payloads).toEqual(['subscription', 'connection']);
   });
 
-  it('is not needed for text: allowNonJsonMessages hands it over, but no broken bytes', async () => {
+  it('is not needed for text: allowNonJsonMessages passes it on, but not invalid UTF-8', async () => {
     const queue = unique('text');
     const payloads: unknown[] = [];
     const Handler = handlerOf(

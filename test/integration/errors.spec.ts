@@ -27,7 +27,7 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     return { app, queue, first: await first(), runs: () => runs };
   }
 
-  it('rejects the delivery by default, with one line that tells of the loss', async () => {
+  it('rejects the message by default, with one line', async () => {
     const { app, queue, first, runs } = await failing(new Error('no money'));
     expect(first.decision.kind).toBe('reject');
     expect(first.error).toHaveProperty('message', 'no money');
@@ -42,12 +42,12 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     expect(app.log.lines.find(({ text }) => text === lines[0])?.level).toBe('error');
   });
 
-  it("is decided by a policy: 'skip'", async () => {
+  it("applies the policy 'skip'", async () => {
     const { first } = await failing(new Error('x'), { onError: 'skip' });
     expect(first.decision.kind).toBe('ack');
   });
 
-  it("is decided by a policy: 'retry'", async () => {
+  it("applies the policy 'retry'", async () => {
     const { app, runs } = await failing(new Error('x'), {
       onError: 'retry',
       retry: { attempts: 2 },
@@ -56,7 +56,7 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     expect(runs()).toBe(2);
   });
 
-  it("is decided by a policy: 'failFast'", async () => {
+  it("applies the policy 'failFast'", async () => {
     const { app, queue, first } = await failing(new Error('x'), { onError: 'failFast' });
     expect(first.decision.kind).toBe('leaveUnsettled');
     await until(() => app.failed.length === 1);
@@ -79,13 +79,13 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
     ['a predicate', new Error('known'), 'ack'],
     ['a predicate, for a cause', new Error('x', { cause: { message: 'known' } }), 'ack'],
     ['the first of several that match', new Error('other'), 'reject'],
-    ['none: the policy at the end', 'a text', 'leaveUnsettled'],
-  ])('is decided by the rule that matches %s', async (_what, error, decision) => {
+    ['no error: the policy at the end', 'a text', 'leaveUnsettled'],
+  ])('applies the rule that matches %s', async (_what, error, decision) => {
     const { first } = await failing(error, { onError: rules });
     expect(first.decision.kind).toBe(decision);
   });
 
-  it('is decided by the next rule where a predicate throws, which is told', async () => {
+  it('applies the next rule if a predicate throws, which is logged', async () => {
     const throwing = on(() => {
       throw new Error('bad predicate');
     }, 'failFast');
@@ -97,7 +97,7 @@ describe.each(['classic', 'quorum'] as const)('an error on a %s queue', async (q
   });
 });
 
-describe('a value that is thrown and is no usual error', async () => {
+describe('an unusual value that is thrown', async () => {
   const broker = await openBroker();
   function fail(): never {
     throw new Error('a getter threw');
@@ -136,7 +136,7 @@ describe('a value that is thrown and is no usual error', async () => {
     ['an error whose getters throw', () => new Hostile()],
     ['a proxy whose traps throw', () => new Proxy({}, traps)],
     ['an error that causes itself', circular],
-  ])('maps to onError once: %s', async (_what, value) => {
+  ])('goes through onError once: %s', async (_what, value) => {
     const queue = unique('thrown');
     const Handler = handlerOf(
       { queue, deadLetter: `${queue}.dead`, onError: [on(BankSaysNo, 'skip'), 'drop'] },
@@ -159,7 +159,7 @@ describe('a value that is thrown and is no usual error', async () => {
 describe('the timeout', async () => {
   const broker = await openBroker();
 
-  it('aborts the signal, asks onError, and what the handler does later settles nothing', async () => {
+  it('aborts the signal and applies onError; a later result of the handler is ignored', async () => {
     const queue = unique('timeout');
     const end = new Gate();
     const reasons: unknown[] = [];
@@ -199,7 +199,7 @@ describe('the timeout', async () => {
     expect(await broker.ready(`${queue}.dead`)).toBe(0);
   });
 
-  it('covers the decoding, and the handler does not begin after it', async () => {
+  it('includes decoding, and the handler does not start after it', async () => {
     const queue = unique('slow-decoder');
     const decoded = new Gate();
     let runs = 0;
@@ -216,7 +216,7 @@ describe('the timeout', async () => {
     expect(runs).toBe(1);
   });
 
-  it('leaves a handler alone that ends in time', async () => {
+  it('does not affect a handler that finishes in time', async () => {
     const queue = unique('in-time');
     let aborted = false;
     const Handler = handlerOf({ queue, timeout: 100 }, async (_payload, { signal }) => {

@@ -12,7 +12,7 @@ describe('a quorum queue with a delivery limit by policy', async () => {
   const broker = await openBroker();
 
   it.each([true, false])(
-    'below the cap: the limit wins, nothing is lost (declare: %s)',
+    'below retry.attempts: the limit applies, nothing is lost (declare: %s)',
     async (declare) => {
       const queue = unique('policy-limit');
       await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
@@ -41,7 +41,7 @@ describe('a quorum queue with a delivery limit by policy', async () => {
     },
   );
 
-  it('takes what loses its consumer, also where the subscription takes it for a classic one', async () => {
+  it('dead-letters a message whose consumer dies, even if queueType is classic', async () => {
     const queue = unique('policy-limit-lost');
     await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
     await broker.declare(`${queue}.policy-dead`);
@@ -67,7 +67,7 @@ describe('a quorum queue with a delivery limit by policy', async () => {
     expect(seen).toEqual([1, 1, 1]);
   });
 
-  it('is shown by rabbitmqctl, with its type', async () => {
+  it('is listed by rabbitmqctl, with its type', async () => {
     const queue = unique('policy-shown');
     await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
     await setPolicy(queue, { 'delivery-limit': 7 });
@@ -80,7 +80,7 @@ describe('a quorum queue with a delivery limit by policy', async () => {
     expect([type, policy?.trim()]).toEqual(['quorum', queue]);
   });
 
-  it('does not count copies: each delayed one begins a count of its own', async () => {
+  it('does not count republished messages: each starts with a count of its own', async () => {
     const queue = unique('policy-limit-copies');
     await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
     await setPolicy(queue, { 'delivery-limit': 1 });
@@ -118,7 +118,7 @@ describe('a queue whose type is the default of its virtual host', async () => {
     because: '3.10 knows no such default',
   } as const;
 
-  itOn(from)('is counted by the broker as any quorum queue', async () => {
+  itOn(from)('counts redeliveries like any quorum queue', async () => {
     const queue = unique('vhost-type');
     await broker.declare(queue);
     const Handler = handlerOf(
@@ -141,7 +141,7 @@ describe('a queue whose type is the default of its virtual host', async () => {
     ]);
   });
 
-  itOn(from)('is the same to a declaration as quorum, and refused as classic', async () => {
+  itOn(from)('can be declared as quorum, and is refused as classic', async () => {
     const queue = unique('vhost-declared');
     await broker.declare(queue);
     const rabbit = { uri: address.href };

@@ -5,17 +5,17 @@ import { management, openBroker, unique } from '../support/broker';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 import { setPolicy } from '../support/policies';
 
-/** The attempts that were settled; the settlement of a copy may be told after that of the next attempt. */
+/** The attempts that were settled, sorted: a republished message may be settled before its original. */
 function attemptsOf({ settlements }: TestApp): number[] {
   return settlements.map(({ attempt }) => attempt).sort();
 }
 
 describe.each(['classic', 'quorum'] as const)(
-  'a %s queue that others declare',
+  'a %s queue that is declared elsewhere',
   async (queueType) => {
     const broker = await openBroker();
 
-    /** A queue, and a dead-letter queue to which a policy leads it. */
+    /** A queue, and the dead-letter queue that its policy names. */
     async function declare(name: string, limits: Record<string, unknown> = {}): Promise<string> {
       const queue = unique(name);
       await broker.declare(queue, { arguments: { 'x-queue-type': queueType } });
@@ -34,7 +34,7 @@ describe.each(['classic', 'quorum'] as const)(
       ['an error', () => Promise.reject(new Error('failed')), {}, 1],
       ['the last retry()', () => retry(), { retry: { attempts: 3 } }, 3],
       ['the last retryAfter()', () => retryAfter(20), { retry: { attempts: 3 } }, 3],
-    ])('gives its policy what is rejected: %s', async (_what, body, options, runs) => {
+    ])('dead-letters rejected messages by its policy: %s', async (_what, body, options, runs) => {
       const queue = await declare('policy-route');
       const Handler = handlerOf({ queue, queueType, declare: { queue: false }, ...options }, body);
       const app = await startApp({ providers: [Handler] });
@@ -47,7 +47,7 @@ describe.each(['classic', 'quorum'] as const)(
       expect(await broker.ready(queue)).toBe(0);
     });
 
-    it('gives its policy nothing where deadLetter takes it', async () => {
+    it('dead-letters nothing by its policy if deadLetter is set', async () => {
       const queue = await declare('both-routes');
       const dead = `${queue}.dead`;
       const Handler = handlerOf(
@@ -62,7 +62,7 @@ describe.each(['classic', 'quorum'] as const)(
       expect(await broker.ready(queue)).toBe(0);
     });
 
-    it('is consumed with arguments that a declaration would not match, and stays as it is', async () => {
+    it('is consumed although its arguments differ from those of a declaration, and stays as it is', async () => {
       const queue = unique('as-it-is');
       const given = {
         'x-queue-type': queueType,
@@ -82,7 +82,7 @@ describe.each(['classic', 'quorum'] as const)(
       expect(listed?.arguments).toEqual(given);
     });
 
-    it('is counted exactly where the subscription takes it for the other type', async () => {
+    it('is counted correctly even if queueType is wrong', async () => {
       const queue = unique('mistaken');
       await broker.declare(queue, { arguments: { 'x-queue-type': queueType } });
       const dead = `${queue}.dead`;
@@ -101,7 +101,7 @@ describe.each(['classic', 'quorum'] as const)(
       const { properties } = await broker.take(dead);
       expect(properties.headers?.['x-settle-reason']).toBe('attempts');
       const attempts = attemptsOf(app);
-      // Without a count nobody can know of the first return: it is the one attempt too many.
+      // Without a count the first redelivery goes unnoticed: one attempt too many.
       expect(attempts).toEqual(queueType === 'classic' ? [1, 1, 2, 3, 4] : [1, 2, 3, 4]);
       const lines = app.log.matching(/\[not-counting\] .*Correct queueType/);
       expect(lines).toHaveLength(queueType === 'classic' ? 1 : 0);

@@ -21,7 +21,7 @@ function canBePid1(): boolean {
 const byTerm = { code: null, signal: 'SIGTERM' } as const;
 const byCode = { code: 1, signal: null } as const;
 
-describe('failFast ends the process', async () => {
+describe('failFast exits the process', async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();
 
@@ -32,7 +32,7 @@ describe('failFast ends the process', async () => {
     });
   }
 
-  /** Four good messages, one bad, three more behind. */
+  /** Four good messages, a bad one, three more behind it. */
   async function filledQueue(): Promise<string> {
     const queue = unique('panic');
     await broker.declare(queue);
@@ -50,15 +50,15 @@ describe('failFast ends the process', async () => {
     const queue = await filledQueue();
     const child = start({ ...settings, subscribe: { queue, prefetch: 5 } }, wrapper);
     expect(await child.exited()).toEqual(exit);
-    expect(child.told('begun').map(({ id }) => id)).toEqual(['1', '2', '3', '4', 'bad']);
-    expect(child.told('done').map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
+    expect(child.reported('started').map(({ id }) => id)).toEqual(['1', '2', '3', '4', 'bad']);
+    expect(child.reported('done').map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
     await broker.waitForReady(queue, 4);
-    const errors = child.told('log').filter(({ level, text }) => {
+    const errors = child.reported('log').filter(({ level, text }) => {
       return level === 'error' && text?.includes('m-bad');
     });
     expect(errors).toHaveLength(1);
     expect(errors[0]?.stack).toMatch(/TypeError: [\s\S]*worker/);
-    expect(child.told('unhandledRejection')).toEqual([]);
+    expect(child.reported('unhandledRejection')).toEqual([]);
     return child;
   }
 
@@ -73,7 +73,7 @@ describe('failFast ends the process', async () => {
     await expectExit({ hooks, http }, exit);
   });
 
-  // Needs the right to make a process namespace.
+  // Needs the permission to create a process namespace.
   it.skipIf(!canBePid1()).each([
     { hooks: 'signal', http: false },
     { hooks: 'signal', http: true },
@@ -85,10 +85,12 @@ describe('failFast ends the process', async () => {
 
   it('also when onFailFast throws', async () => {
     const child = await expectExit({ hooks: 'none', onFailFastThrows: true }, byCode);
-    expect(child.told('log').filter(({ text }) => text?.includes('onFailFast'))).toHaveLength(1);
+    expect(child.reported('log').filter(({ text }) => text?.includes('onFailFast'))).toHaveLength(
+      1,
+    );
   });
 
-  it('at each start on a classic queue, until a policy lets it get past the message', async () => {
+  it('at each start on a classic queue, until a policy moves the message away', async () => {
     const queue = unique('crash-loop');
     await broker.declare(queue);
     await broker.send(queue, { id: 'bad', do: 'panic' }, { messageId: 'm-bad' });
@@ -96,12 +98,12 @@ describe('failFast ends the process', async () => {
     for (let run = 1; run <= 4; run += 1) {
       const child = start({ hooks: 'signal', subscribe: { queue, prefetch: 1 } });
       expect(await child.exited(10_000)).toEqual(byTerm);
-      const lines = child.told('log').filter(({ level }) => level === 'error');
+      const lines = child.reported('log').filter(({ level }) => level === 'error');
       expect(lines.map(({ text }) => text)).toEqual([
         expect.stringMatching(/\[fail-fast\] message "m-bad"/),
         '[exit] Worker.work failed fast; exiting with code 1.',
       ]);
-      expect(child.told('begun').map(({ id }) => id)).toEqual(['bad']);
+      expect(child.reported('started').map(({ id }) => id)).toEqual(['bad']);
       await broker.waitForReady(queue, 6);
     }
     const onPanic = 'failFastOnce';
@@ -110,7 +112,7 @@ describe('failFast ends the process', async () => {
     await child.waitFor('done', 5);
     child.signal('SIGTERM');
     await child.exited();
-    expect(child.told('begun').map(({ id }) => id)).toEqual(['bad', '1', '2', '3', '4', '5']);
+    expect(child.reported('started').map(({ id }) => id)).toEqual(['bad', '1', '2', '3', '4', '5']);
     expect((await broker.take(`${queue}.dead`)).properties.messageId).toBe('m-bad');
     expect(await broker.ready(queue)).toBe(0);
   }, 60_000);

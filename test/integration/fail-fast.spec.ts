@@ -14,9 +14,9 @@ interface Job {
 describe('failFast', async () => {
   const broker = await openBroker();
 
-  it('lets begun handlers finish, starts none, and leaves its own delivery in the queue', async () => {
+  it('lets running handlers finish, starts no others, and leaves its own message in the queue', async () => {
     const queue = unique('fail-fast');
-    const begun: string[] = [];
+    const started: string[] = [];
     const finish = new Gate();
     const calls: { messageId: string | undefined; settled: number }[] = [];
 
@@ -24,7 +24,7 @@ describe('failFast', async () => {
     class Handler {
       @Subscribe({ queue, prefetch: 5, deadLetter: `${queue}.dead` })
       async handle(job: Required<Job>): Promise<void> {
-        begun.push(job.name);
+        started.push(job.name);
         if (job.name === 'bad') job.customer.address.city.trim();
         await finish.promise;
       }
@@ -38,7 +38,7 @@ describe('failFast', async () => {
       },
     });
     for (const name of ['1', '2', '3', '4']) await broker.send(queue, { name });
-    await until(() => begun.length === 4);
+    await until(() => started.length === 4);
     await broker.send(queue, { name: 'bad' }, { messageId: 'm-bad' });
     await until(() => app.log.matching(/m-bad/, ['error']).length > 0);
     for (const name of ['6', '7', '8']) await broker.send(queue, { name });
@@ -47,7 +47,7 @@ describe('failFast', async () => {
     await until(() => calls.length > 0);
     await app.close();
 
-    expect(begun).toEqual(['1', '2', '3', '4', 'bad']);
+    expect(started).toEqual(['1', '2', '3', '4', 'bad']);
     const sent = app.settlements.filter(({ status }) => status === 'sent');
     expect(sent.map(({ decision }) => decision.kind)).toEqual(Array(4).fill('ack'));
     expect(calls).toEqual([{ messageId: 'm-bad', settled: app.settlements.length }]);
@@ -64,41 +64,41 @@ describe('failFast', async () => {
     expect(String(lines[0]?.rest[0])).toContain('fail-fast.spec');
   });
 
-  it('stops every subscription, closes its own channel last, and the first one wins', async () => {
+  it('stops every subscription, closes its own channel last, and counts only the first time', async () => {
     const [first, second, other] = [unique('first'), unique('second'), unique('other')];
     const proxy = await openProxy();
     const fail = new Gate();
     const finish = new Gate();
-    const begun: string[] = [];
+    const started: string[] = [];
 
     @Injectable()
     class Handler {
       @Subscribe({ queue: first })
       async first(): Promise<void> {
-        begun.push('first');
+        started.push('first');
         await fail.promise;
         throw new Panic('the first');
       }
 
       @Subscribe({ queue: second })
       async second(): Promise<void> {
-        begun.push('second');
+        started.push('second');
         await fail.promise;
         throw new Panic('the second');
       }
 
       @Subscribe({ queue: other })
       async other(): Promise<void> {
-        begun.push('other');
+        started.push('other');
         await finish.promise;
       }
     }
     const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     for (const queue of [first, second, other]) await broker.send(queue, 1);
-    await until(() => begun.length === 3);
+    await until(() => started.length === 3);
     fail.open();
     await app.settled(2);
-    // Its delivery is not handed out anew while this process still works.
+    // Its message is not redelivered while this process is still working.
     expect(await broker.ready(first)).toBe(0);
     expect(app.failed).toEqual([]);
     finish.open();
@@ -120,7 +120,7 @@ describe('failFast', async () => {
     expect(closes.filter((channel) => own.includes(channel)).at(-1)).toBe(channelOf(first));
   });
 
-  it('failFastOnce stops at attempt 1 only: later it drops with the reason panic', async () => {
+  it('failFastOnce applies at attempt 1 only: later the message is dropped with the reason panic', async () => {
     const queue = unique('once');
     const attempts: number[] = [];
 
@@ -147,7 +147,7 @@ describe('failFast', async () => {
     expect(app.registry.list().map(({ state }) => state)).toEqual(['consuming']);
   });
 
-  it('stops on a noAck subscription too, and says that the message is gone', async () => {
+  it('applies to a noAck subscription too, and logs that the message is lost', async () => {
     const queue = unique('no-ack');
 
     @Injectable()

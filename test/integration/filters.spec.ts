@@ -20,7 +20,7 @@ describe.each(['classic', 'quorum'] as const)(
   async (queueType) => {
     const broker = await openBroker();
 
-    /** A handler that fails, under a filter on its method. */
+    /** Starts a handler that fails, with a filter on its method. */
     async function filtered(
       catching: Catching,
       { error = new Error('failed') as unknown, more = {} as Partial<AcknowledgedOptions> } = {},
@@ -51,13 +51,13 @@ describe.each(['classic', 'quorum'] as const)(
       ['drop()', () => drop(), 'reject'],
       ['a promise of ack()', async () => ack(), 'ack'],
       ['retryAfter()', () => retryAfter(60_000), 'republish'],
-    ])('may return an outcome, which counts: %s', async (_what, catching, decision) => {
+    ])('may return an outcome, which is carried out: %s', async (_what, catching, decision) => {
       const { settlement } = await filtered(catching);
       expect(settlement.decision.kind).toBe(decision);
       expect(settlement.error).toBeUndefined();
     });
 
-    it('may throw an outcome, which counts', async () => {
+    it('may throw an outcome, which is carried out', async () => {
       const { settlement } = await filtered(() => {
         throw ack();
       });
@@ -70,11 +70,14 @@ describe.each(['classic', 'quorum'] as const)(
       ['true', () => true],
       ['a promise of nothing', async () => undefined],
       ['a promise of a response', async () => ({ statusCode: 500 })],
-    ])('makes no acknowledgement of an error by returning %s', async (_what, catching) => {
-      const { settlement } = await filtered(catching);
-      expect(settlement.decision.kind).toBe('reject');
-      expect(settlement.error).toHaveProperty('message', 'failed');
-    });
+    ])(
+      'does not turn an error into an acknowledgement by returning %s',
+      async (_what, catching) => {
+        const { settlement } = await filtered(catching);
+        expect(settlement.decision.kind).toBe('reject');
+        expect(settlement.error).toHaveProperty('message', 'failed');
+      },
+    );
 
     it.each<[what: string, catching: Catching]>([
       [
@@ -84,14 +87,14 @@ describe.each(['classic', 'quorum'] as const)(
         },
       ],
       ['rejects', () => Promise.reject(new Error('from the filter'))],
-    ])('that %s is an error under onError, named in the log', async (_what, catching) => {
+    ])('that %s causes an error for onError, and is named in the log', async (_what, catching) => {
       const { app, settlement } = await filtered(catching);
       expect(settlement.decision.kind).toBe('reject');
       expect(app.failed).toEqual([]);
       expect(app.log.matching(/Named threw after the handler started/)).toHaveLength(1);
     });
 
-    it('that throws a TypeError, as on a missing response, is a panic', async () => {
+    it('that throws a TypeError, as for a missing response, causes a panic', async () => {
       const { app, settlement } = await filtered((_error, host) =>
         host.switchToHttp().getResponse().status(500).json({}),
       );
@@ -101,7 +104,7 @@ describe.each(['classic', 'quorum'] as const)(
       expect(app.failed).toHaveLength(1);
     });
 
-    it('that throws another error does not hide a panic', async () => {
+    it('does not hide a panic by throwing another error', async () => {
       const catching = () => {
         throw new Error('translated');
       };
@@ -119,7 +122,7 @@ describe.each(['classic', 'quorum'] as const)(
       expect(seen).toEqual(['rmq', {}, '', {}, 1]);
     });
 
-    it('does not see outcomes that are thrown as errors of its own making', async () => {
+    it('does not receive thrown outcomes', async () => {
       const { settlement } = await filtered(() => ({ statusCode: 500 }), { error: ack() });
       expect(settlement.decision.kind).toBe('ack');
     });

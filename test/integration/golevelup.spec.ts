@@ -15,7 +15,7 @@ import { until } from '../support/eventually';
 describe("golevelup's own handlers in the same application", async () => {
   const broker = await openBroker();
 
-  it('go on untouched, also on the same class', async () => {
+  it('keep working unchanged, also in the same class', async () => {
     const name = unique('beside');
     const seen: unknown[] = [];
     @Injectable()
@@ -62,7 +62,7 @@ describe("golevelup's own handlers in the same application", async () => {
     expect(app.settlements).toHaveLength(2);
   });
 
-  it('both on one method give each queue its own handling', async () => {
+  it('handle each its own queue when both decorators are on one method', async () => {
     const name = unique('one-method');
     const seen: unknown[] = [];
     @Injectable()
@@ -92,7 +92,7 @@ describe("golevelup's own handlers in the same application", async () => {
     expect(app.settlements).toHaveLength(1);
   });
 
-  it('keep their place when the channel of a subscription is refused', async () => {
+  it('keep consuming when a subscription is refused', async () => {
     const name = unique('kept');
     let seen = 0;
     await broker.declare(`${name}.other`, { durable: false, autoDelete: true });

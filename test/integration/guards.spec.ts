@@ -48,7 +48,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
     ['on the method, as a class', {}, Denies],
     ['on the method, as an instance', {}, new Denies()],
   ])(
-    '%s that denies is an error, named in the log, and loses nothing',
+    '%s that denies causes an error, is named in the log, and loses nothing',
     async (_how, parts, guard) => {
       const { app, queue, settlement, runs } = await guarded(parts, guard);
       expect(runs).toBe(0);
@@ -64,7 +64,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
     },
   );
 
-  it('that takes a message for a request has a bug, which is a panic', async () => {
+  it('that expects a request causes a panic', async () => {
     @Injectable()
     class Jwt implements CanActivate {
       canActivate(context: ExecutionContext): boolean {
@@ -94,7 +94,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
     expect(settlement.decision).toEqual({ kind: 'deadLetter', reason });
   });
 
-  it('that knows the context type lets messages pass, and reads the metadata of the method', async () => {
+  it('that checks the context type lets messages pass, and reads the metadata of the method', async () => {
     const Public = Reflector.createDecorator<boolean>();
     const seen: unknown[] = [];
     @Injectable()
@@ -125,7 +125,7 @@ describe.each(['classic', 'quorum'] as const)('a guard on a %s queue', async (qu
 describe('a request-scoped global guard', async () => {
   const broker = await openBroker();
 
-  it('does not run for messages, and the log names it at the start', async () => {
+  it('does not run for messages, and is named in the log at startup', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class PerRequest extends Denies {}
     const queue = unique('request-guard');

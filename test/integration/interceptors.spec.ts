@@ -60,7 +60,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
     expect(app.log.matching(/\[unexpected-result\]/)).toEqual([]);
   });
 
-  it('that lets no value through changes nothing of what the handler said', async () => {
+  it('that emits no value does not change the outcome of the handler', async () => {
     const none: Intercept = (values) => values.pipe(filter(() => false));
     const nothing = await intercepted(none, () => undefined);
     expect(nothing.settlement.decision.kind).toBe('ack');
@@ -68,7 +68,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
     expect(outcome.settlement.decision.kind).toBe('deadLetter');
   });
 
-  it('may say another outcome', async () => {
+  it('may return another outcome', async () => {
     const { settlement } = await intercepted(
       (values) => values.pipe(map(() => drop('by the interceptor'))),
       () => ack(),
@@ -76,7 +76,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
     expect(settlement.outcome.reason).toBe('by the interceptor');
   });
 
-  it('may make an outcome of an error', async () => {
+  it('may turn an error into an outcome', async () => {
     const { settlement } = await intercepted(
       (values) => values.pipe(catchError(() => of(ack()))),
       () => Promise.reject(new Error('failed')),
@@ -84,7 +84,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
     expect(settlement.decision.kind).toBe('ack');
   });
 
-  it('that ends the handler by a timeout of its own is an error, named in the log', async () => {
+  it('that has a timeout of its own causes an error, and is named in the log', async () => {
     const { app, settlement } = await intercepted(
       (values) => values.pipe(timeout(50)),
       () => new Promise((resolve) => setTimeout(resolve, 5_000).unref()),
@@ -95,7 +95,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
     expect(app.failed).toEqual([]);
   });
 
-  it('that throws a TypeError, before or after the handler, is a panic', async () => {
+  it('that throws a TypeError, before or after the handler, causes a panic', async () => {
     const before: Intercept = (values, context) => {
       context.switchToHttp().getResponse().setHeader('x', 'y');
       return values;
@@ -112,7 +112,7 @@ describe.each(['classic', 'quorum'] as const)('an interceptor on a %s queue', as
     }
   });
 
-  it('that answers without calling the handler decides by what it says', async () => {
+  it('that does not call the handler decides by its own result', async () => {
     let ran = false;
     const { settlement } = await intercepted(
       () => of(drop('cached')),
@@ -141,7 +141,7 @@ describe('the asynchronous context', async () => {
   const broker = await openBroker();
 
   it.each(['nest', 'module'] as const)(
-    'that a %s interceptor enters is seen in the handler and in its work after the settlement',
+    'entered by a %s interceptor is visible in the handler and in andAfter()',
     async (kind) => {
       const queue = unique('als');
       const storage = new AsyncLocalStorage<string>();

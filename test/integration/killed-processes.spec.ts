@@ -16,7 +16,7 @@ function capped(queue: string): Subscribed {
   return { queue, retry: { attempts: 3 }, deadLetter: `${queue}.dead` };
 }
 
-describe('a message whose process is killed in its handler', async () => {
+describe('a message whose handler kills the process', async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();
 
@@ -29,17 +29,17 @@ describe('a message whose process is killed in its handler', async () => {
     for (const job of jobs) await broker.send(queue, job, { messageId: `m-${job.id}` });
   }
 
-  /** The attempts in a process until its end, when the broker has so many messages back in the queue. */
+  /** The attempts that a process makes until it dies and the broker has requeued so many messages. */
   async function attemptsUntilKilled(subscribe: Subscribed, left = 1): Promise<unknown[]> {
     const child = start(subscribe);
     expect(await child.exited()).toEqual(killed);
     await broker.waitForReady(subscribe.queue, left);
-    const begun = child.told('begun');
-    expect(new Set(begun.map(({ id }) => id))).toEqual(new Set(['bad']));
-    return begun.map(({ attempt }) => attempt);
+    const started = child.reported('started');
+    expect(new Set(started.map(({ id }) => id))).toEqual(new Set(['bad']));
+    return started.map(({ attempt }) => attempt);
   }
 
-  it('has as many runs as its cap on a quorum queue, and is then dead-lettered without one', async () => {
+  it('is attempted retry.attempts times on a quorum queue, then dead-lettered without another run', async () => {
     const queue = unique('killed');
     const subscribe: Subscribed = { ...capped(queue), queueType: 'quorum' };
     await broker.declare(queue, quorum);
@@ -56,11 +56,13 @@ describe('a message whose process is killed in its handler', async () => {
     });
     await send(queue, { id: 'good', do: 'work' });
     await child.waitFor('done');
-    expect(child.told('begun').map(({ id, attempt }) => [id, attempt])).toEqual([['good', 1]]);
+    expect(child.reported('started').map(({ id, attempt }) => [id, attempt])).toEqual([
+      ['good', 1],
+    ]);
     await broker.waitForReady(queue, 0);
   });
 
-  it('has as many in all where it was retried before', async () => {
+  it('counts earlier retries', async () => {
     const queue = unique('killed');
     const subscribe: Subscribed = { ...capped(queue), queueType: 'quorum' };
     await broker.declare(queue, quorum);
@@ -69,10 +71,10 @@ describe('a message whose process is killed in its handler', async () => {
     expect(await attemptsUntilKilled(subscribe)).toEqual([3]);
     const child = start(subscribe);
     expect((await broker.take(`${queue}.dead`, 20_000)).properties.messageId).toBe('m-bad');
-    expect(child.told('begun')).toEqual([]);
+    expect(child.reported('started')).toEqual([]);
   });
 
-  it('has as many where the broker itself dead-letters it', async () => {
+  it('is attempted as often if the broker dead-letters it', async () => {
     const queue = unique('killed');
     const subscribe: Subscribed = {
       ...capped(queue),
@@ -83,14 +85,14 @@ describe('a message whose process is killed in its handler', async () => {
     await first.waitFor('ready');
     await send(queue, { id: 'bad', do: 'die' });
     expect(await first.exited()).toEqual(killed);
-    expect(first.told('begun')).toMatchObject([{ id: 'bad', attempt: 1 }]);
+    expect(first.reported('started')).toMatchObject([{ id: 'bad', attempt: 1 }]);
     expect(await attemptsUntilKilled(subscribe)).toEqual([2]);
     expect(await attemptsUntilKilled(subscribe, 0)).toEqual([3]);
     const { properties } = await broker.take(`${queue}.dead`);
     expect(properties.headers?.['x-death']).toMatchObject([{ queue, reason: 'delivery_limit' }]);
   });
 
-  it('takes attempts from those that were handed over beside it on a quorum queue', async () => {
+  it('also costs attempts of messages that were in flight with it on a quorum queue', async () => {
     const queue = unique('killed');
     const subscribe: Subscribed = {
       ...capped(queue),
@@ -105,12 +107,14 @@ describe('a message whose process is killed in its handler', async () => {
     expect(await attemptsUntilKilled(subscribe, 3)).toEqual([2]);
     const child = start(subscribe);
     await child.waitFor('done');
-    expect(child.told('begun').map(({ id, attempt }) => [id, attempt])).toEqual([['behind', 1]]);
+    expect(child.reported('started').map(({ id, attempt }) => [id, attempt])).toEqual([
+      ['behind', 1],
+    ]);
     const dead = [await broker.take(`${queue}.dead`), await broker.take(`${queue}.dead`)];
     expect(dead.map(({ properties }) => properties.messageId)).toEqual(['m-bad', 'm-beside']);
   });
 
-  it('comes back at attempt 1 without end on a classic queue, which does not count', async () => {
+  it('is redelivered at attempt 1 for ever on a classic queue, which does not count', async () => {
     const queue = unique('killed');
     const subscribe = capped(queue);
     await broker.declare(queue);
@@ -121,22 +125,22 @@ describe('a message whose process is killed in its handler', async () => {
     expect(await broker.ready(`${queue}.dead`)).toBe(0);
   });
 
-  it('comes back at the attempt it had on a classic queue', async () => {
+  it('is redelivered at its last attempt on a classic queue', async () => {
     const queue = unique('killed');
     await broker.declare(queue);
     await send(queue, { id: 'bad', do: 'hang', at: 2 });
     const attempts = [];
-    for (const begun of [2, 1, 1]) {
+    for (const started of [2, 1, 1]) {
       const child = start(capped(queue));
-      await child.waitFor('begun', begun);
-      // The original is acknowledged behind its copy.
+      await child.waitFor('started', started);
+      // The original is acknowledged after its republished message.
       await until(async () => {
         const listed = (await management.queues()).find(({ name }) => name === queue);
         return listed?.messages_ready === 0 && listed.messages_unacknowledged === 1;
       });
       await child.kill();
       await broker.waitForReady(queue, 1);
-      attempts.push(child.told('begun').map(({ attempt }) => attempt));
+      attempts.push(child.reported('started').map(({ attempt }) => attempt));
     }
     expect(attempts).toEqual([[1, 2], [2], [2]]);
     expect(await broker.ready(`${queue}.dead`)).toBe(0);

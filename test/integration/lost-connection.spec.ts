@@ -11,7 +11,7 @@ import { fromServer } from '../support/proxy';
 describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  it('gets the message of a handler that outlives it once more, and nothing else', async () => {
+  it('redelivers the message of a handler that outlives it once, and nothing else', async () => {
     const queue = unique('outlived');
     const finish = new Gate();
     const runs: { redelivered: boolean; attempt: number }[] = [];
@@ -36,7 +36,7 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     await until(() => runs.length === 2);
     finish.open();
     await settled(2);
-    // The second run ended first: its message is done, whatever the first one says later.
+    // The second run ended first and settled the message, whatever the first one returns later.
     expect(settlements.map(({ status, delivery }) => [delivery.redelivered, status])).toEqual(
       expect.arrayContaining([
         [true, 'sent'],
@@ -54,7 +54,7 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     expect(runs).toHaveLength(2);
   });
 
-  it('has one consumer again, and no delivery is settled on another channel', async () => {
+  it('leaves one consumer, and no delivery is settled on another channel', async () => {
     const queue = unique('prefetched');
     const proxy = await openProxy();
     const finish = new Gate();
@@ -72,7 +72,7 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     expect(signals.some(({ aborted }) => aborted)).toBe(false);
     proxy.cutAll();
     await until(() => signals.length === 40);
-    // Each delivery has an abort state of its own: the lost ones are aborted, the new ones are not.
+    // Each delivery has its own signal: the old ones are aborted, the new ones are not.
     for (const signal of signals.slice(0, 20)) {
       expect(signal.reason).toBeInstanceOf(ChannelLostError);
       expect((signal.reason as Error).cause).toBeInstanceOf(Error);
@@ -84,13 +84,13 @@ describe.each(['classic', 'quorum'] as const)('a lost connection, %s queue', asy
     expect(counted.filter((one) => one === 'abandoned')).toHaveLength(20);
     expect(counted.filter((one) => one === 'sent')).toHaveLength(20);
     await waitForEmpty(queue);
-    // An unknown tag would have closed a channel with 406.
+    // An unknown delivery tag would have closed a channel with 406.
     expect(proxy.frames.filter(fromServer('channel.close'))).toEqual([]);
     const acks = proxy.frames.filter(({ method }) => method === 'basic.ack');
     expect(new Set(acks.map(({ connection }) => connection)).size).toBe(1);
   });
 
-  it('ignores the first run when the second is under way in the same process', async () => {
+  it('ignores the first run while the second is running in the same process', async () => {
     const queue = unique('parallel');
     const proxy = await openProxy();
     const gates = [new Gate(), new Gate()];

@@ -16,7 +16,7 @@ import { LogRecorder, startApp } from '../support/app';
 import { openBroker, unique, url } from '../support/broker';
 import { handlerOf } from '../support/handlers';
 
-describe('the module', async () => {
+describe('SettleModule', async () => {
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
@@ -58,7 +58,7 @@ describe('the module', async () => {
     ['forRoot', () => SettleModule.forRoot(options)],
     ['useFactory', () => SettleModule.forRootAsync({ useFactory: async () => options })],
     [
-      'useFactory with what is injected',
+      'useFactory with injected providers',
       () =>
         SettleModule.forRootAsync({
           imports: [OptionsModule],
@@ -79,7 +79,7 @@ describe('the module', async () => {
     ['with the same options', SettleModule.forRoot(options)],
     ['with other options', SettleModule.forRoot({ logger: new LogRecorder() })],
     ['asynchronously', SettleModule.forRootAsync({ useFactory: () => options })],
-  ])('is refused twice in an application: %s', async (_how, second) => {
+  ])('is refused if imported twice: %s', async (_how, second) => {
     @Module({ imports: [second] })
     class Feature {}
     const starting = start(SettleModule.forRoot(options), { module: Feature });
@@ -87,7 +87,7 @@ describe('the module', async () => {
     await expect(starting).rejects.toThrow(/forRoot or forRootAsync once in an application/);
   });
 
-  it('tells of all that is wrong with its options at once', async () => {
+  it('reports all invalid options at once', async () => {
     const wrong = {
       shutdownTimeout: '10 minutes',
       republishTimeout: -1,
@@ -109,7 +109,7 @@ describe('the module', async () => {
 describe('the defaults of the module', async () => {
   const broker = await openBroker();
 
-  it('hold for every subscription that does not say otherwise', async () => {
+  it('apply to every subscription that does not set the option', async () => {
     const name = unique('defaults');
     const Default = handlerOf({ queue: `${name}.a` }, () => drop());
     const Own = handlerOf(
@@ -160,7 +160,7 @@ describe('the defaults of the module', async () => {
     await broker.waitForReady(`${name}.own`, 1);
   });
 
-  it('do not concern queues that the server names', async () => {
+  it('set no dead-letter queue for server-named queues', async () => {
     const exchange = unique('server-named');
     @Injectable()
     class Handler {
@@ -189,7 +189,7 @@ describe("the module's interceptors", async () => {
     return { app, settlement: settlement! };
   }
 
-  it('run in their order around the handler, and see outcomes only', async () => {
+  it('run in order around the handler, and receive outcomes only', async () => {
     const steps: string[] = [];
     const named =
       (name: string): DeliveryInterceptor =>
@@ -212,7 +212,7 @@ describe("the module's interceptors", async () => {
     ]);
   });
 
-  it('may answer without the handler, or say another outcome', async () => {
+  it('may skip the handler, or return another outcome', async () => {
     let ran = false;
     const { settlement } = await run([async () => drop('full')], () => {
       ran = true;
@@ -230,7 +230,7 @@ describe("the module's interceptors", async () => {
       /no cache/,
     ],
     ['rejects', () => Promise.reject(new Error('refused')), /refused/],
-  ])('that %s is an error under onError', async (_what, interceptor, error) => {
+  ])('that %s causes an error for onError', async (_what, interceptor, error) => {
     const { app, settlement } = await run([interceptor]);
     expect(settlement.decision.kind).toBe('ack');
     expect(settlement.error).toHaveProperty('message', expect.stringMatching(error));
@@ -242,7 +242,7 @@ describe("the module's interceptors", async () => {
     ['resolves with no outcome', async () => ({ ok: true }) as never, /not an outcome; expected/],
     ['returns nothing', () => undefined as never, /not an outcome/],
     ['calls next twice', (_delivery, next) => next().then(next), /called next\(\) twice/],
-  ])('that %s is a panic under onPanic', async (_what, interceptor, error) => {
+  ])('that %s causes a panic for onPanic', async (_what, interceptor, error) => {
     const { settlement } = await run([interceptor]);
     expect(settlement.decision.kind).toBe('reject');
     expect(settlement.error).toHaveProperty('message', expect.stringMatching(error));

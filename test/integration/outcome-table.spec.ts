@@ -16,7 +16,7 @@ import { openProxy } from '../support/proxied';
 import type { AmqpProxy, Frame } from '../support/proxy';
 import { itOn } from '../support/versions';
 
-// What the application sent to settle deliveries and to publish, and what the broker confirmed.
+// The frames that settle and publish, and the broker's confirms.
 function framesOf(proxy: AmqpProxy): string[] {
   return proxy.frames.flatMap(({ direction, method, details }: Frame) => {
     if (direction === 'server') return method === 'basic.ack' ? ['confirm'] : [];
@@ -28,7 +28,7 @@ function framesOf(proxy: AmqpProxy): string[] {
   });
 }
 
-// The original's acknowledgement and its copy's may be one frame.
+// The acknowledgements of the original and the republished message may share a frame.
 function unlessJoined(frames: readonly string[]): string[] {
   return frames.filter((frame, index) => frame !== 'ack' || frames[index - 1] !== 'ack');
 }
@@ -37,7 +37,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
   const broker = await openBroker();
   const tail = queueType === 'classic' ? 'wait' : 'waitq';
 
-  /** One message; the handler does `work` at its first run, and nothing at any later one. */
+  /** Sends one message; the handler does `work` in its first run, and nothing in later runs. */
   async function settle(
     options: SubscribeOptions,
     work: (delivery: Delivery) => unknown,
@@ -73,7 +73,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     expect(runs).toEqual([1]);
   });
 
-  it('drop with a dead letter: a confirmed copy, then the acknowledgement', async () => {
+  it('drop with a dead-letter queue: a confirmed publish, then an acknowledgement', async () => {
     const queue = unique('dropped');
     const { frames, runs } = await settle({ deadLetter: queue }, () => drop());
     await until(() => frames().length >= 3);
@@ -83,8 +83,8 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
   });
 
   it.each<[string, SubscribeOptions]>([
-    ['without a dead letter', {}],
-    ['by the broker', { deadLetter: { queue: dead, by: 'broker' } }],
+    ['without a dead-letter queue', {}],
+    ['with deadLetter.by: broker', { deadLetter: { queue: dead, by: 'broker' } }],
   ])('drop %s: a reject', async (_name, options) => {
     const { frames, runs } = await settle(options, () => drop());
     await until(() => frames().length > 0);
@@ -93,7 +93,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
   });
 
   it.each([retry, () => retryAfter(10)])(
-    'the cap: the dead letter, reason attempts',
+    'the last attempt: dead-lettered with the reason attempts',
     async (say) => {
       const queue = unique('capped');
       const options: SubscribeOptions = { retry: { attempts: 1 }, deadLetter: queue };
@@ -104,7 +104,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     },
   );
 
-  it('the cap without a dead letter: a reject, and one line that says so', async () => {
+  it('the last attempt without a dead-letter queue: a reject, and one line', async () => {
     const { frames, app } = await settle({ retry: { attempts: 1 } }, () => retry());
     await until(() => frames().length > 0);
     expect(frames()).toEqual(['reject, requeue false']);
@@ -113,7 +113,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     expect(lines[0]).toMatch(/attempt 1 of 1.*rejected \(no deadLetter configured\)/);
   });
 
-  it('retry() undeclared: back in the usual way, one warning', async () => {
+  it('retry() without retry: requeued, and one warning', async () => {
     const { frames, app } = await settle({}, () => retry());
     await app.settled(2);
     await until(() => frames().length >= 2);
@@ -121,7 +121,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     expect(app.log.matching(/\[endless-retry\]/, ['warn'])).toHaveLength(1);
   });
 
-  it('retry() declared: the broker counts, or a copy does', async () => {
+  it('retry() with retry: requeued if the broker counts, else republished', async () => {
     const { frames, app, runs } = await settle({ retry: { attempts: 3 } }, () => retry());
     await app.settled(2);
     const wanted =
@@ -132,9 +132,9 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
   });
 
   it.each<[string, SubscribeOptions]>([
-    ['declared', { retry: { attempts: 3 } }],
-    ['undeclared', {}],
-  ])('retryAfter() %s: a copy that waits', async (_name, options) => {
+    ['with retry', { retry: { attempts: 3 } }],
+    ['without retry', {}],
+  ])('retryAfter() %s: published to a waiting queue', async (_name, options) => {
     const { frames, app, runs } = await settle(options, () => retryAfter(20));
     await app.settled(2);
     await until(() => frames().length >= 3);
@@ -142,7 +142,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     expect(runs).toEqual([1, 2]);
   });
 
-  it('failFast: nothing is sent, the service stops, the message is back', async () => {
+  it('failFast: nothing is sent, the application shuts down, the message is requeued', async () => {
     const { frames, app, queue } = await settle({ deadLetter: dead }, () => {
       throw new Panic('a bug');
     });
@@ -162,7 +162,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
     },
   );
 
-  it('noAck and failFast: the service stops and says that the message is gone', async () => {
+  it('noAck and failFast: the application shuts down and logs that the message is lost', async () => {
     const { app, queue } = await settle({ noAck: true }, () => {
       throw new Panic('a bug');
     });
@@ -176,7 +176,7 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
       ? it
       : itOn({ before: '4.3', because: 'later ones delay deliveries of quorum queues themselves' });
 
-  refusal("retry.by 'broker': refused by a server that can not", async () => {
+  refusal("retry.by 'broker': refused if the server does not support it", async () => {
     const { linear } = await import('../../lib');
     const queue = unique('by');
     const options: SubscribeOptions = {

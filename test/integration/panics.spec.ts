@@ -23,7 +23,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     return { app, queue, first: first! };
   }
 
-  it('stops the service by default; the delivery goes back when its channel closes', async () => {
+  it('shuts the application down by default; the message is requeued when its channel closes', async () => {
     const { app, queue, first } = await panicking({ deadLetter: 'unused.dead' });
     expect(first.decision.kind).toBe('leaveUnsettled');
     expect(first.status).toBe('none');
@@ -44,7 +44,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     ['retry', queueType === 'quorum' ? 'requeue' : 'republish'],
     ['retryAfter', 'republish'],
     [ack(), 'ack'],
-  ])('under the policy %j goes on', async (onPanic, decision) => {
+  ])('under the policy %j does not shut it down', async (onPanic, decision) => {
     const dead = unique('panics.dead');
     const { app, first } = await panicking({
       onPanic: onPanic!,
@@ -57,7 +57,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     expect((await broker.take(dead)).properties.headers?.['x-settle-reason']).toBe('panic');
   });
 
-  it("under 'failFastOnce' stops the service once, and is dropped when it comes again", async () => {
+  it("under 'failFastOnce' shuts it down once, and is dropped when redelivered", async () => {
     const queue = unique('once');
     const options: SubscribeOptions = {
       queue,
@@ -78,7 +78,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     expect(second.failed).toEqual([]);
   });
 
-  it('is what isPanic says it is, for errors and for bugs', async () => {
+  it('is decided by isPanic, for errors and for bugs', async () => {
     const isPanic = (error: unknown) => {
       if ((error as Error).message === 'fatal') return true;
       return error instanceof TypeError ? false : undefined;
@@ -92,7 +92,7 @@ describe.each(['classic', 'quorum'] as const)('a panic on a %s queue', async (qu
     expect(open.first.decision.kind).toBe('leaveUnsettled');
   });
 
-  it('is found without isPanic where that throws', async () => {
+  it('is classified without isPanic if isPanic throws', async () => {
     const isPanic = () => {
       throw new Error('bad');
     };

@@ -32,7 +32,7 @@ class Order {
 describe('the parameters of a handler', async () => {
   const broker = await openBroker();
 
-  it('without decorators are payload, message, headers and delivery', async () => {
+  it('are payload, message, headers and delivery without decorators', async () => {
     const queue = unique('plain');
     let seen: unknown[] = [];
     @Injectable()
@@ -53,7 +53,7 @@ describe('the parameters of a handler', async () => {
     expect(more).toEqual([]);
   });
 
-  it('with decorators are what these say, with their pipes', async () => {
+  it('are filled by their decorators and pipes', async () => {
     const queue = unique('decorated');
     let seen: unknown[] = [];
     @Injectable()
@@ -87,7 +87,7 @@ describe('the parameters of a handler', async () => {
     expect(made).toEqual(['data', 'acme', '17', 1]);
   });
 
-  it('an inherited method keeps its own', async () => {
+  it('are inherited with the method', async () => {
     const queue = unique('inherited');
     let seen: unknown[] = [];
     abstract class Base {
@@ -104,7 +104,7 @@ describe('the parameters of a handler', async () => {
     expect(seen).toEqual([1, 3]);
   });
 
-  it('a pipe that refuses a decorated one makes the message undecodable', async () => {
+  it('make the payload invalid if a pipe refuses a decorated one', async () => {
     const queue = unique('refused-parameter');
     @Injectable()
     class Handler {
@@ -117,7 +117,7 @@ describe('the parameters of a handler', async () => {
     expect(settlement?.decision).toEqual({ kind: 'deadLetter', reason: 'invalid-payload' });
   });
 
-  it('a payload without fields gives undefined for a named one, and is no panic', async () => {
+  it('are undefined for a named field of a payload without fields, without a panic', async () => {
     const queue = unique('no-fields');
     const seen: unknown[] = [];
     @Injectable()
@@ -137,7 +137,7 @@ describe('the parameters of a handler', async () => {
     ]);
   });
 
-  it('a global ValidationPipe leaves delivery, headers and message alone', async () => {
+  it('are not validated by a global ValidationPipe if they are delivery, headers or message', async () => {
     const queue = unique('validated');
     let seen: unknown[] = [];
     @Injectable()
@@ -164,7 +164,7 @@ describe('the parameters of a handler', async () => {
     expect(settlements.map(({ outcome }) => outcome.kind).sort()).toEqual(['ack', 'drop']);
   });
 
-  it('of two classes of one name are kept apart', async () => {
+  it('are separate for two classes of the same name', async () => {
     const queue = unique('namesakes');
     const seen: Record<string, unknown> = {};
     function first(): Type<object> {
@@ -206,7 +206,7 @@ describe('the parameters of a handler', async () => {
     expect(seen).toEqual({ a: [1, `${queue}.a`], b: [`${queue}.b`, 2], c: 3 });
   });
 
-  it('beside decorated ones may not go undecorated, but the first', async () => {
+  it('need decorators, except the first, if another one has a decorator', async () => {
     const queue = unique('undecorated');
     @Injectable()
     class Handler {

@@ -14,7 +14,7 @@ function consumesOf(proxy: AmqpProxy, queue: string): number {
 describe('pause()', async () => {
   const broker = await openBroker();
 
-  it('survives reconnects; resume() then makes exactly one consumer', async () => {
+  it('survives reconnects; resume() then starts exactly one consumer', async () => {
     const queue = unique('paused');
     const witness = unique('witness');
     const proxy = await openProxy();
@@ -37,13 +37,13 @@ describe('pause()', async () => {
       const before = proxy.connectionCount;
       proxy.cutAll();
       await until(() => proxy.connectionCount > before);
-      // A neighbour that is not paused tells when the connection is used again.
+      // Another subscription that is not paused shows when the connection is open again.
       await until(async () => (await broker.consumers(witness)) === 1);
       await until(() => registry.get(Handler, 'witness').state === 'consuming');
       await broker.send(queue, round);
       expect(registry.get(Handler, 'handle').state).toBe('paused');
     }
-    // The channel of the paused one is there as well: it would consume by now if it was to.
+    // The channel of the paused subscription is open too: it would be consuming by now.
     expect(consumesOf(proxy, queue)).toBe(1);
     expect(await broker.consumers(queue)).toBe(0);
     expect(await broker.ready(queue)).toBe(2);
@@ -57,23 +57,23 @@ describe('pause()', async () => {
     expect(await broker.consumers(queue)).toBe(1);
   });
 
-  it('resolves when nothing is in flight, and begins nothing meanwhile', async () => {
+  it('resolves when nothing is in flight, and starts no handler meanwhile', async () => {
     const queue = unique('pausing');
     const proxy = await openProxy();
     const finish = new Gate();
-    const begun: number[] = [];
+    const started: number[] = [];
 
     @Injectable()
     class Handler {
       @Subscribe({ queue, prefetch: 2 })
       async handle(payload: number): Promise<void> {
-        begun.push(payload);
+        started.push(payload);
         await finish.promise;
       }
     }
     const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     await broker.send(queue, 1);
-    await until(() => begun.length === 1);
+    await until(() => started.length === 1);
     const cancel = proxy.hold(fromClient('basic.cancel'), { times: 1 });
     let hasPaused = false;
     const paused = app.registry.pause(Handler, 'handle').then(() => {
@@ -88,30 +88,30 @@ describe('pause()', async () => {
     expect(hasPaused).toBe(false);
     finish.open();
     await paused;
-    expect(begun).toEqual([1]);
+    expect(started).toEqual([1]);
     expect(app.registry.get(Handler, 'handle')).toMatchObject({ state: 'paused', inFlight: 0 });
     expect(await broker.ready(queue)).toBe(1);
 
     await app.registry.resume(Handler, 'handle');
-    await until(() => begun.length === 2);
+    await until(() => started.length === 2);
   });
 
-  it('ends with close(): resume() starts nothing in a service that stops', async () => {
+  it('ends with close(): resume() starts nothing during shutdown', async () => {
     const [queue, busy] = [unique('paused'), unique('busy')];
     const proxy = await openProxy();
     const finish = new Gate();
-    const begun: string[] = [];
+    const started: string[] = [];
 
     @Injectable()
     class Handler {
       @Subscribe({ queue })
       paused(): void {
-        begun.push('paused');
+        started.push('paused');
       }
 
       @Subscribe({ queue: busy })
       async busy(): Promise<void> {
-        begun.push('busy');
+        started.push('busy');
         await finish.promise;
       }
     }
@@ -119,14 +119,14 @@ describe('pause()', async () => {
     await registry.pause(Handler, 'paused');
     await broker.send(queue, 1);
     await broker.send(busy, 1);
-    await until(() => begun.length === 1);
+    await until(() => started.length === 1);
     const closed = app.close();
     await until(async () => (await broker.consumers(busy)) === 0);
     await registry.resume(Handler, 'paused');
     finish.open();
     await closed;
     expect(consumesOf(proxy, queue)).toBe(1);
-    expect(begun).toEqual(['busy']);
+    expect(started).toEqual(['busy']);
     expect(await broker.ready(queue)).toBe(1);
   });
 });

@@ -45,7 +45,7 @@ describe.each(['classic', 'quorum'] as const)(
       expect(app.log.matching(/"bad" .*: .*ValidationPipe.* threw before/)).toHaveLength(1);
     }
 
-    it('that is global validates the payload without any parameter decorator, and only that', async () => {
+    it('that is global validates the payload without a parameter decorator, and only the payload', async () => {
       const queue = unique('global-pipe');
       const seen: unknown[] = [];
       @Injectable()
@@ -69,7 +69,7 @@ describe.each(['classic', 'quorum'] as const)(
       await check(app, queue, seen);
     });
 
-    it('of APP_PIPE validates an undecorated first parameter beside decorated ones', async () => {
+    it('of APP_PIPE validates an undecorated first parameter next to decorated ones', async () => {
       const queue = unique('app-pipe');
       const seen: unknown[] = [];
       @Injectable()
@@ -161,7 +161,7 @@ describe('a pipe', async () => {
     expect(runs).toBe(0);
   });
 
-  it('has no say in what the body throws: its own 400 is an error', async () => {
+  it('does not change what the handler throws: its own 400 is an error', async () => {
     const queue = unique('own-400');
     @Injectable()
     class Handler {
@@ -177,7 +177,7 @@ describe('a pipe', async () => {
     expect(settlement?.decision).toEqual({ kind: 'deadLetter', reason: 'error' });
   });
 
-  it('may be asynchronous, and changes the payload', async () => {
+  it('may be asynchronous, and may change the payload', async () => {
     const queue = unique('changing');
     const seen: unknown[] = [];
     const pipe: PipeTransform = {

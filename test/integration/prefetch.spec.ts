@@ -7,10 +7,10 @@ import { handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
 import { fromClient } from '../support/proxy';
 
-describe('the prefetch of each subscription', async () => {
+describe('the prefetch count of each subscription', async () => {
   const broker = await openBroker();
 
-  it('is its own, and the broker sees it before and after a reconnect', async () => {
+  it('is its own, and set on its channel before and after a reconnect', async () => {
     const prefix = unique('prefetch');
     const proxy = await openProxy();
     const own = (name: string, options: object) =>

@@ -17,7 +17,7 @@ describe('a provider with a subscription', async () => {
     return app;
   }
 
-  it('is called as itself: with its dependencies, private fields and getters', async () => {
+  it('is called with its own dependencies, private fields and getters', async () => {
     const queue = unique('itself');
     const seen: unknown[] = [];
     @Injectable()
@@ -36,7 +36,7 @@ describe('a provider with a subscription', async () => {
     await runs(queue, { providers: [Handler, store] }, seen);
   });
 
-  it('may have getters that throw: finding handlers reads none', async () => {
+  it('may have getters that throw: none is read to find handlers', async () => {
     const queue = unique('getters');
     const seen: unknown[] = [];
     @Injectable()
@@ -61,7 +61,7 @@ describe('a provider with a subscription', async () => {
     ['a value', (type) => ({ provide: 'token', useValue: new type() })],
     ['a class under a token', (type) => ({ provide: 'token', useClass: type })],
     ['a proxy', (type) => ({ provide: 'token', useValue: new Proxy(new type(), {}) })],
-  ])('may come of %s', async (_what, provider) => {
+  ])('may come from %s', async (_what, provider) => {
     const queue = unique('holder');
     const seen: unknown[] = [];
     @Injectable()
@@ -88,7 +88,7 @@ describe('a provider with a subscription', async () => {
     await runs(queue, { providers: [], controllers: [Handler] }, seen);
   });
 
-  it('of a module that is loaded later does not consume, and binds no queue', async () => {
+  it('of a lazily loaded module does not consume, and binds no queue', async () => {
     const queue = unique('lazy');
     @Injectable()
     class Handler {
@@ -107,7 +107,7 @@ describe('a provider with a subscription', async () => {
   it.each<[what: string, scope: Scope, dependsOnly: boolean, found: RegExp]>([
     ['request-scoped', Scope.REQUEST, false, /request-scoped/],
     ['transient', Scope.TRANSIENT, false, /transient/],
-    ['request-scoped by what it injects', Scope.REQUEST, true, /request-scoped/],
+    ['request-scoped by a dependency', Scope.REQUEST, true, /request-scoped/],
   ])('that is %s is a startup error', async (_what, scope, dependsOnly, found) => {
     @Injectable({ scope })
     class PerRequest {}
@@ -129,7 +129,7 @@ describe('decorators around @Subscribe', async () => {
   const broker = await openBroker();
   const calls: string[] = [];
 
-  /** Replaces the function, and carries no metadata over. */
+  /** Replaces the function without copying its metadata. */
   function Trace(_target: object, _key: string, descriptor: PropertyDescriptor): void {
     const original = descriptor.value as (...args: unknown[]) => unknown;
     descriptor.value = function (this: unknown, ...args: unknown[]): unknown {
@@ -204,14 +204,14 @@ describe('inheritance', async () => {
     return { seen, Base, A, B, Overriding, Decorated };
   }
 
-  it('two subclasses of one decorated method are told of as two consumers of one queue', async () => {
+  it('two subclasses of one decorated method are reported as two consumers of one queue', async () => {
     const { A, B } = classes(unique('siblings'));
     await expect(startApp({ providers: [A, B] })).rejects.toThrow(
       /B\.handle: queue: .*which A\.handle consumes too/,
     );
   });
 
-  it('a subclass inherits, an override without decorator too', async () => {
+  it('a subclass inherits the subscription, also for an override without a decorator', async () => {
     for (const [name, expected] of [
       ['A', 'base of A'],
       ['Overriding', 'overriding'],
@@ -229,7 +229,7 @@ describe('inheritance', async () => {
     }
   });
 
-  it('an override with a decorator of its own has only that', async () => {
+  it('an override with a decorator of its own has only that subscription', async () => {
     const queue = unique('redecorated');
     const { seen, Decorated } = classes(queue);
     const app = await startApp({ providers: [Decorated] });

@@ -8,7 +8,7 @@ import { openBroker, unique } from '../support/broker';
 import { Gate, until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 
-/** amqplib's own connection, below all of golevelup's. */
+/** amqplib's own connection, below golevelup's. */
 function rawConnectionOf({ app }: TestApp): { readonly stream: Socket } {
   const { managedConnection } = app.get(AmqpConnection);
   return (managedConnection as never as { connection: { connection: { stream: Socket } } })
@@ -18,7 +18,7 @@ function rawConnectionOf({ app }: TestApp): { readonly stream: Socket } {
 describe('a queue', async () => {
   const broker = await openBroker();
 
-  it('of an exclusive consumer is waited for while another application holds it', async () => {
+  it('of an exclusive consumer is retried while another application consumes it', async () => {
     const [queue, other] = [unique('exclusive'), unique('unaffected')];
     const [held, release] = [new Gate(), new Gate()];
     await broker.declare(queue);
@@ -38,7 +38,7 @@ describe('a queue', async () => {
     const tries = () => app.log.matching(/\[reconnecting\] .*exclusive/i, ['error']).length;
     const began = Date.now();
     await until(() => tries() >= 3);
-    // 100 ms and 200 ms at least, once the first one has failed.
+    // At least 100 ms and 200 ms after the first failure.
     expect(Date.now() - began).toBeGreaterThanOrEqual(200);
     expect(app.registry.get(Waiting, 'handle').state).toBe('reconnecting');
     await broker.send(other, {});
@@ -50,7 +50,7 @@ describe('a queue', async () => {
     await app.settled(2);
   });
 
-  it('of two methods would be torn between them: a startup error', async () => {
+  it('of two methods is a startup error: each would receive some of the messages', async () => {
     const queue = unique('torn');
     @Injectable()
     class Handler {
@@ -65,7 +65,7 @@ describe('a queue', async () => {
     );
   });
 
-  it('of several exchanges and keys on one method is one subscription', async () => {
+  it('with several exchanges and keys on one method is one subscription', async () => {
     const queue = unique('joined');
     const seen: string[] = [];
     @Injectable()
@@ -99,7 +99,7 @@ describe('a queue', async () => {
     expect(await broker.consumers(queue)).toBe(1);
   });
 
-  it('each of its own on one method is a subscription each', async () => {
+  it('is a subscription of its own for each @Subscribe on one method', async () => {
     const name = unique('apart');
     const seen: string[] = [];
     @Injectable()
@@ -121,7 +121,7 @@ describe('a queue', async () => {
     expect(seen.sort()).toEqual([`${name}.a`, `${name}.b`]);
   });
 
-  it('of a headers exchange gets its delayed copies back', async () => {
+  it('bound to a headers exchange receives its delayed retries', async () => {
     const queue = unique('headers');
     const seen: unknown[] = [];
     @Injectable()
@@ -156,7 +156,7 @@ describe('a queue', async () => {
   });
 
   it.each(['direct', 'topic'])(
-    'of a %s exchange needs a key, and takes an empty one',
+    'bound to a %s exchange needs a routing key, which may be empty',
     async (type) => {
       const queue = unique('keyless');
       const rabbit = { exchanges: [{ name: queue, type }] };
@@ -172,7 +172,7 @@ describe('a queue', async () => {
   );
 
   it.each(['classic', 'quorum'] as const)(
-    'with a name of 255 bytes has waiting and dead-letter queues all the same (%s)',
+    'with a name of 255 bytes still has waiting and dead-letter queues (%s)',
     async (queueType) => {
       const start = unique('länge');
       const queue = start + 'ü'.repeat((255 - Buffer.byteLength(start)) >> 1);
@@ -189,7 +189,7 @@ describe('a queue', async () => {
     },
   );
 
-  it('that the server names gets new messages after a reconnect, and its retries', async () => {
+  it('that is server-named receives new messages after a reconnect, and its retries', async () => {
     const exchange = unique('unnamed');
     const seen: [string, number][] = [];
     @Injectable()

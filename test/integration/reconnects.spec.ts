@@ -13,7 +13,7 @@ import { fromClient, fromServer } from '../support/proxy';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Options of a connection that is opened again almost at once. */
+/** Options of a connection that reconnects almost at once. */
 const soonAgain = {
   connectionManagerOptions: {
     reconnectTimeInSeconds: 0.05,
@@ -22,7 +22,7 @@ const soonAgain = {
   },
 };
 
-/** Keeps the warnings of the process while something runs. */
+/** Collects the warnings of the process while something runs. */
 async function warningsOf(work: () => Promise<void>): Promise<string[]> {
   const warnings: string[] = [];
   const warned = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`);
@@ -32,10 +32,10 @@ async function warningsOf(work: () => Promise<void>): Promise<string[]> {
   return warnings;
 }
 
-describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType) => {
+describe.each(['classic', 'quorum'] as const)('reconnecting, %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  it('ten forced reconnects at any moment leave exactly one consumer each time', async () => {
+  it('leaves exactly one consumer after each of ten forced reconnects', async () => {
     const queue = unique('forced');
     const proxy = await openProxy();
     const done = new Set<number>();
@@ -63,14 +63,14 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       await until(() => done.has(index));
       await waitForEmpty(queue);
     }
-    // The management's listing is a little late.
+    // The management API lags a little.
     await eventually(async () => {
       const consumers = (await managed().consumers()).filter((one) => one.queue === queue);
       expect(consumers).toHaveLength(1);
     });
   });
 
-  it('a paused subscription stays paused, and is one consumer when it is resumed', async () => {
+  it('keeps a paused subscription paused, with one consumer when it is resumed', async () => {
     const queue = unique('paused');
     const seen: number[] = [];
     const Handler = handlerOf({ queue, queueType }, (id: number) => {
@@ -90,7 +90,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       );
     }
     await broker.send(queue, 1);
-    // The subscription's own channel is open again: its loop has been through.
+    // The subscription's own channel is open again: its loop has completed a round.
     await until(async () => {
       const names = (await managed().connections())
         .filter(({ givenName }) => givenName === queue)
@@ -107,7 +107,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await waitForEmpty(queue);
   });
 
-  it('a connection that is cut again and again while it is set up ends with one consumer', async () => {
+  it('leaves one consumer after a connection is closed repeatedly while it is being set up', async () => {
     const queue = unique('setup');
     const proxy = await openProxy();
     const rules = [
@@ -135,12 +135,12 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
 describe('many reconnects', async () => {
   const broker = await openBroker();
 
-  it('with traffic leave as many listeners as before, and no more memory', async () => {
+  it('under traffic leak neither listeners nor memory', async () => {
     const queues = Array.from({ length: 12 }, () => unique('traffic'));
     const proxy = await openProxy();
     proxy.recording = false;
     let runs = 0;
-    // Each message is copied once, so the connection of the copies lives through it all as well.
+    // Each message is republished once, so the connection for republishing takes part as well.
     const handlers = queues.map((queue) =>
       handlerOf({ queue, retry: { attempts: 2 }, onError: 'retry' }, (_payload, delivery) => {
         runs += 1;
@@ -161,7 +161,7 @@ describe('many reconnects', async () => {
       const consumes = proxy.count('client', 'basic.consume');
       for (const queue of queues) await broker.send(queue, {});
       proxy.cutAll();
-      // Each subscription consumes anew, and golevelup its own replies.
+      // Each subscription consumes again, and golevelup consumes its replies.
       const all = consumes + queues.length + 1;
       await until(() => proxy.count('client', 'basic.consume') >= all);
       await until(() => registry.list().every(({ state }) => state === 'consuming'));

@@ -7,7 +7,7 @@ import { openBroker, unique } from '../support/broker';
 import { Gate, until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 
-describe('the registry', async () => {
+describe('SubscriptionRegistry', async () => {
   const broker = await openBroker();
 
   it('lists every subscription with its state', async () => {
@@ -39,16 +39,16 @@ describe('the registry', async () => {
 
   it('pauses one subscription until nothing is in flight, and resumes it', async () => {
     const queue = unique('pause');
-    const [begun, end] = [new Gate(), new Gate()];
+    const [started, end] = [new Gate(), new Gate()];
     const seen: unknown[] = [];
     const Handler = handlerOf({ queue, prefetch: 1 }, async (payload) => {
-      begun.open();
+      started.open();
       await end.promise;
       seen.push(payload);
     });
     const { registry, settled } = await startApp({ providers: [Handler] });
     await broker.send(queue, 1);
-    await begun.promise;
+    await started.promise;
     expect(registry.get(Handler, 'handle').inFlight).toBe(1);
     let isPaused = false;
     const paused = registry.pause(Handler, 'handle').then(() => {
@@ -91,7 +91,7 @@ describe('the registry', async () => {
     await expect(registry.pause(Paused, 'other' as never)).rejects.toThrow(/found none/);
   });
 
-  it('says stopped after the application has closed, and resuming changes nothing', async () => {
+  it('reports stopped after the application has closed, and resume() has no effect', async () => {
     const queue = unique('stopped');
     const Handler = handlerOf({ queue }, () => undefined);
     const app = await startApp({ providers: [Handler] });
@@ -103,7 +103,7 @@ describe('the registry', async () => {
   });
 });
 
-describe('the settlement events', async () => {
+describe('SettlementEvents', async () => {
   const broker = await openBroker();
 
   async function observed(subscribe: (events: SettlementEvents) => void) {
@@ -121,7 +121,7 @@ describe('the settlement events', async () => {
     return app;
   }
 
-  it('tell of each delivery once: the decision, the attempt, the error, the time', async () => {
+  it('emits each settlement once: the decision, the attempt, the error, the time', async () => {
     const events: Settlement[] = [];
     const app = await observed((stream) => stream.subscribe((event) => events.push(event)));
     expect(events).toEqual(app.settlements);
@@ -139,7 +139,7 @@ describe('the settlement events', async () => {
     expect(second?.error).toHaveProperty('message', 'failed');
   });
 
-  it('complete when the application has closed', async () => {
+  it('completes when the application has closed', async () => {
     let completed = false;
     const app = await observed((events) =>
       events.subscribe({
@@ -187,7 +187,7 @@ describe('the settlement events', async () => {
             },
           }),
     ],
-  ])('are not harmed by %s that throws', async (_what, subscribe) => {
+  ])('survives %s that throws', async (_what, subscribe) => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on('uncaughtException', note).on('unhandledRejection', note);
@@ -208,7 +208,7 @@ describe('the settlement events', async () => {
     }
   });
 
-  it('come before the work for after the settlement, whose errors are logged', async () => {
+  it('emits before the callbacks of andAfter(), whose errors are logged', async () => {
     const queue = unique('after');
     const steps: string[] = [];
     const Handler = handlerOf({ queue }, () =>

@@ -8,7 +8,7 @@ import { handlerOf } from '../support/handlers';
 
 const thenable = (then: (resolve: (value: unknown) => void) => void) => () => ({ then });
 
-// What the handler does at attempt 1, and what it says by that. Later attempts return nothing.
+// What the handler does at attempt 1, the outcome and the decision. Later attempts return nothing.
 const results: [what: string, body: () => unknown, kind: string, decision: string][] = [
   ['nothing', () => undefined, 'ack', 'ack'],
   ['a promise of nothing', async () => undefined, 'ack', 'ack'],
@@ -83,7 +83,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, {});
     const runs = decision === 'again' || decision === 'republish' ? 2 : 1;
-    // A copy may be settled before its original: the broker hands it out as it confirms it.
+    // A republished message may be settled before its original: it is delivered while it is confirmed.
     const first = (await app.settled(runs)).find(({ attempt }) => attempt === 1);
     expect(first?.outcome.kind).toBe(kind);
     expect(first?.decision.kind).toBe(decision === 'again' ? again : decision);
@@ -98,7 +98,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
 
   it.each(throwing)('that throws %s', (...row) => check(row));
 
-  it('that returns anything else acknowledges, with one warning for the subscription', async () => {
+  it('that returns anything else acknowledges, with one warning per subscription', async () => {
     const queue = unique('anything');
     const values = [{ data: 1 }, 'done', 0, false, null, () => drop(), Symbol('s')];
     const Handler = handlerOf(options(queue), (index: number) => values[index]);
@@ -116,7 +116,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
 describe('an Observable that a handler returns', async () => {
   const broker = await openBroker();
 
-  it('is subscribed once and awaited to its end', async () => {
+  it('is subscribed once and awaited to completion', async () => {
     const queue = unique('stream');
     let subscribed = 0;
     const steps: string[] = [];
@@ -140,7 +140,7 @@ describe('an Observable that a handler returns', async () => {
     expect(steps).toEqual(['work', 'settled']);
   });
 
-  it('that never ends is ended by the timeout', async () => {
+  it('that never completes is ended by the timeout', async () => {
     const queue = unique('never');
     const Handler = handlerOf({ queue, timeout: 100 }, () => NEVER);
     const app = await startApp({ providers: [Handler] });

@@ -9,13 +9,13 @@ class Busy extends Error {}
 
 type Options = Partial<AcknowledgedOptions>;
 
-// What fails, under which policy, and whether the handler's body is reached.
+// The options, the failure, and whether the handler runs.
 const rows: [name: string, options: Options, body: () => unknown, runs: boolean][] = [
   ["onError 'retry'", { onError: 'retry' }, fail, true],
   ["onError 'retryAfter'", { onError: 'retryAfter' }, fail, true],
   ['onError retryAfter(5)', { onError: retryAfter(5) }, fail, true],
-  ["a rule that says 'retry'", { onError: [on(Busy, 'retry'), 'drop'] }, fail, true],
-  ["a rule that says 'retryAfter'", { onError: [on(Busy, 'retryAfter'), 'drop'] }, fail, true],
+  ["a rule with 'retry'", { onError: [on(Busy, 'retry'), 'drop'] }, fail, true],
+  ["a rule with 'retryAfter'", { onError: [on(Busy, 'retryAfter'), 'drop'] }, fail, true],
   [
     "onError 'retry' at a timeout",
     { onError: 'retry', timeout: 30 },
@@ -39,7 +39,7 @@ function panic(): never {
 describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  it.each(rows)('%s is counted and capped', async (name, options, body, runs) => {
+  it.each(rows)('%s is counted and ends at retry.attempts', async (name, options, body, runs) => {
     const queue = unique('policy');
     const seen: number[] = [];
     const Handler = handlerOf(
@@ -77,7 +77,7 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
   });
 
   it.each(['retry', 'retryAfter'] as const)(
-    "onInvalidPayload '%s' without an end is refused",
+    "onInvalidPayload '%s' without retry is refused",
     async (onInvalidPayload) => {
       const queue = unique('endless');
       const Handler = handlerOf({ queue, queueType, onInvalidPayload }, () => undefined);
@@ -86,7 +86,7 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
     },
   );
 
-  it("onError 'retry' without a declaration goes back, said once", async () => {
+  it("onError 'retry' without retry requeues, with one warning", async () => {
     const queue = unique('undeclared');
     let runs = 0;
     const Handler = handlerOf({ queue, queueType, onError: 'retry' }, () => {
@@ -102,7 +102,7 @@ describe.each(['classic', 'quorum'] as const)('a policy on a %s queue', async (q
     ).toHaveLength(1);
   });
 
-  it('a backoff of its own that fails gives way to the default one, with an error', async () => {
+  it('a custom backoff that fails is replaced by the default one, with an error', async () => {
     const queue = unique('backoff');
     const asked: number[] = [];
     const backoff = {

@@ -4,25 +4,25 @@ import { useCompiledFixtures } from '../support/process/compiled';
 import { sampleLines, startSample } from '../support/process/sample';
 
 describe('the sample on a server', () => {
-  // Apart from the output of `npm run sample`: tests on several releases run side by side.
+  // Separate from the output of `npm run sample`: tests on several releases run in parallel.
   const compiled = useCompiledFixtures();
   const start = () => startSample([process.execPath, compiled.pathOfSample()], url);
 
-  it('shows every outcome and ends by itself', async () => {
+  it('shows every outcome and exits by itself', async () => {
     const sample = start();
     const code = await sample.ended;
     const output = sample.output();
-    expect(output).toMatch(/^On the RabbitMQ server that RABBITMQ_URL names\.\n/);
+    expect(output).toMatch(/^On the RabbitMQ server of RABBITMQ_URL\.\n/);
     for (const line of sampleLines) expect(output).toMatch(line);
     expect(code).toBe(0);
   }, 60_000);
 
-  it('stops at a signal: begun messages finish, and it ends at once', async () => {
+  it('shuts down on a signal: running handlers finish, and it exits at once', async () => {
     const sample = start();
-    await sample.says('The same error until the attempts are used up');
+    await sample.prints('The same error until all attempts are used');
     sample.child.kill('SIGINT');
     expect(await sample.ended).toBe('SIGINT');
-    expect(sample.output()).toContain('Stopping: begun messages are finished');
+    expect(sample.output()).toContain('Shutting down: running handlers are finished');
     expect(sample.output()).not.toContain('The dead-letter queues');
   });
 });

@@ -8,14 +8,14 @@ const asked = process.env['RABBITMQ_TEST_VERSION'];
 const ran: string[] = [];
 
 describe('the server of this run', () => {
-  it('is of the version that the run knows it by', async () => {
+  it('has the version that the run expects', async () => {
     const model = await connect(url);
     expect(model.connection.serverProperties['version']).toBe(serverVersion);
     await model.close();
     expect(await versionAt(url)).toBe(serverVersion);
   });
 
-  it.runIf(asked)('is of the release that was asked for', () => {
+  it.runIf(asked)('is the requested release', () => {
     expect(serverVersion.slice(0, serverVersion.lastIndexOf('.'))).toBe(asked);
   });
 });
@@ -31,7 +31,7 @@ describe('a test for some versions', () => {
     it('runs', () => void ran.push('group before 4.3'));
   });
 
-  it('has run where it applies, and nowhere else', () => {
+  it('runs only where it applies', () => {
     const range = serverIs({ from: '4.3' }) ? 'from 4.3' : 'before 4.3';
     expect(ran).toEqual([`it ${range}`, `group ${range}`]);
   });

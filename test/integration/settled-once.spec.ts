@@ -11,7 +11,7 @@ import { handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
 import { type AmqpProxy, fromClient } from '../support/proxy';
 
-/** The settlements that went over the wire: method, tag, and whether for several. */
+/** The acknowledgements on the wire: method, delivery tag, multiple. */
 function settlingFrames(proxy: AmqpProxy): [string, number | undefined, boolean][] {
   return proxy.frames
     .filter(({ direction }) => direction === 'client')
@@ -19,21 +19,21 @@ function settlingFrames(proxy: AmqpProxy): [string, number | undefined, boolean]
     .map(({ method, details }) => [method, details.deliveryTag, details.multiple ?? false]);
 }
 
-describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType) => {
+describe.each(['classic', 'quorum'] as const)('settling on a %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  it('acknowledgements of one turn are one frame over the settled prefix', async () => {
+  it('sends the acknowledgements of one turn as one frame over the settled prefix', async () => {
     const queue = unique('joined');
     const proxy = await openProxy();
     const finish = new Gate();
-    let begun = 0;
+    let started = 0;
     const Handler = handlerOf({ queue, queueType, prefetch: 50 }, async () => {
-      begun += 1;
+      started += 1;
       await finish.promise;
     });
     const { settled } = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     for (let id = 1; id <= 50; id += 1) await broker.send(queue, id);
-    await until(() => begun === 50);
+    await until(() => started === 50);
     finish.open();
     await settled(50);
     await proxy.waitFor(fromClient('basic.ack'));
@@ -45,17 +45,17 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     const queue = unique('behind');
     const proxy = await openProxy();
     const gates = [new Gate(), new Gate(), new Gate()];
-    let begun = 0;
+    let started = 0;
     // 1 and 4 run longer than the rest; 2 and 3 end in one turn, then 1, then all others.
     const gateOf = (id: number): Gate | undefined =>
       id === 1 ? gates[1] : id < 4 ? gates[0] : gates[2];
     const Handler = handlerOf({ queue, queueType, prefetch: 6 }, async (id: number) => {
-      begun += 1;
+      started += 1;
       await gateOf(id)?.promise;
     });
     const { settled } = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     for (let id = 1; id <= 6; id += 1) await broker.send(queue, id);
-    await until(() => begun === 6);
+    await until(() => started === 6);
     gates[0]?.open();
     await settled(2);
     gates[1]?.open();
@@ -72,7 +72,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     ]);
   });
 
-  it('one failure among five in flight costs the others nothing', async () => {
+  it('does not affect the others when one of five messages fails', async () => {
     const queue = unique('innocent');
     const proxy = await openProxy();
     const finish = new Gate();
@@ -98,7 +98,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(redelivered).toEqual([false, false, false, false, false]);
   });
 
-  it('work after the settlement and a logger that throw settle nothing again', async () => {
+  it('settles nothing twice when andAfter() and the logger throw', async () => {
     const queue = unique('thrown');
     const proxy = await openProxy();
     const fail = (): never => {
@@ -126,7 +126,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     ).toEqual([1, 2, 3, 4]);
   });
 
-  it('a handler that acknowledges by itself on another channel is survived', async () => {
+  it('survives a handler that acknowledges by itself on another channel', async () => {
     const queue = unique('by-hand');
     const runs: boolean[] = [];
 
@@ -153,7 +153,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
 describe('a noAck subscription', async () => {
   const broker = await openBroker();
 
-  it('settles nothing, whatever happens, and says what can not be carried out', async () => {
+  it('settles nothing, and logs what cannot be carried out', async () => {
     const queue = unique('no-ack');
     const proxy = await openProxy();
     const Handler = handlerOf({ queue, noAck: true }, (kind: string): Outcome | void => {
@@ -180,7 +180,7 @@ describe('a noAck subscription', async () => {
     expect(await broker.ready(queue)).toBe(0);
   });
 
-  it('stops at a panic and says that the message is gone', async () => {
+  it('shuts down on a panic and logs that the message is lost', async () => {
     const queue = unique('no-ack-panic');
     const proxy = await openProxy();
     const Handler = handlerOf({ queue, noAck: true }, (_payload, delivery) => {

@@ -7,10 +7,10 @@ import { managed, waitForEmpty } from '../support/forced';
 import { handlerOf } from '../support/handlers';
 import { itOn } from '../support/versions';
 
-describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType) => {
+describe.each(['classic', 'quorum'] as const)('slow handlers on a %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  it('handlers that never end give their places back at the timeout', async () => {
+  it('that never end free their prefetch slots at the timeout', async () => {
     const queue = unique('never');
     const done: number[] = [];
     const signals: AbortSignal[] = [];
@@ -40,11 +40,11 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     expect(settlements.every(({ status }) => status === 'sent')).toBe(true);
   });
 
-  it('without a timeout they do not hold up the end beyond its limit', async () => {
+  it('without a timeout do not delay shutdown beyond shutdownTimeout', async () => {
     const queue = unique('never-limit');
-    let begun = 0;
+    let started = 0;
     const Handler = handlerOf({ queue, queueType, prefetch: 2 }, () => {
-      begun += 1;
+      started += 1;
       return new Promise(() => undefined);
     });
     const { close, log } = await startApp({
@@ -52,7 +52,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
       settle: { shutdownTimeout: 500, abortGracePeriod: 200 },
     });
     for (let id = 1; id <= 3; id += 1) await broker.send(queue, id);
-    await until(() => begun === 2);
+    await until(() => started === 2);
     const start = Date.now();
     await close();
     expect(Date.now() - start).toBeGreaterThanOrEqual(495);
@@ -63,7 +63,7 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     await broker.waitForReady(queue, 3);
   });
 
-  it('a handler that blocks the event loop beyond the heartbeat is survived', async () => {
+  it('may block the event loop longer than the heartbeat', async () => {
     const queue = unique('blocked');
     const runs: [number, boolean][] = [];
     const Handler = handlerOf(
@@ -104,10 +104,10 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue', async (queueType)
     before: '4.3',
     because: 'later ones cancel the consumer, and that of a quorum queue only',
   })(
-    "the broker's own limit of an acknowledgement ends the channel, not the subscription",
+    "beyond RabbitMQ's consumer timeout close the channel, not the subscription",
     async () => {
       const queue = unique('consumer-timeout');
-      // A channel looks at the limit with each tick, and reads both when it is opened.
+      // A channel checks the limit at each tick, and reads both settings when it is opened.
       const set = (limit: string, tick: string): Promise<string> =>
         managed().ctl(
           'eval',

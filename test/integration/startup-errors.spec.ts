@@ -13,10 +13,10 @@ import { startApp } from '../support/app';
 import { openBroker, unique } from '../support/broker';
 import { handlerOf } from '../support/handlers';
 
-describe('what is wrong at startup', async () => {
+describe('a startup error', async () => {
   const broker = await openBroker();
 
-  it('is told all at once, a line each that names class, method, expected and found', async () => {
+  it('lists all faults, one line each, with class, method, expected and found', async () => {
     const queue = unique('faults');
     await broker.declare(queue);
     class Guard implements CanActivate {
@@ -24,7 +24,7 @@ describe('what is wrong at startup', async () => {
         return true;
       }
     }
-    // An object that the compiler would refuse.
+    // The compiler would refuse these options.
     const invalid = {
       queue,
       prefetch: 0,
@@ -100,7 +100,7 @@ describe('what is wrong at startup', async () => {
     expect(await broker.ready(`${queue}.orders`)).toBeUndefined();
   });
 
-  it('is what started rejects with, too, and nothing is unhandled', async () => {
+  it('also rejects started, without an unhandled rejection', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', note);
@@ -112,7 +112,7 @@ describe('what is wrong at startup', async () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('concerns no class that the application does not use', async () => {
+  it('does not concern classes that the application does not use', async () => {
     const queue = unique('unused');
     handlerOf({ queue, prefetch: 0 }, () => undefined);
     const Used = handlerOf({ queue }, () => undefined);
@@ -122,17 +122,21 @@ describe('what is wrong at startup', async () => {
   });
 
   it.each<[what: string, options: object, pattern: RegExp]>([
-    ['errorBehavior', { errorBehavior: 'REQUEUE' }, /errorBehavior: .*instead: onError: 'drop'/],
-    ['batchOptions', { batchOptions: { size: 10 } }, /batchOptions: .*instead: .*prefetch/],
+    [
+      'errorBehavior',
+      { errorBehavior: 'REQUEUE' },
+      /errorBehavior: .*use instead: onError: 'drop'/,
+    ],
+    ['batchOptions', { batchOptions: { size: 10 } }, /batchOptions: .*use instead: .*prefetch/],
     ['an unknown option', { retires: { attempts: 3 } }, /retires: no such option/],
     [
-      'a route beside deadLetter',
+      'a dead-letter exchange together with deadLetter',
       { deadLetter: 'd', queueOptions: { deadLetterExchange: 'x' } },
       /one of the two; found 'x'/,
     ],
     ['a queue that is undefined', { queue: undefined }, /queue: expected the name of a queue/],
     [
-      'a broker delay on classic',
+      'a broker delay on a classic queue',
       { retry: { attempts: 3, by: 'broker' } },
       /retry\.by: expected 'client', or queueType: 'quorum'/,
     ],
@@ -141,12 +145,12 @@ describe('what is wrong at startup', async () => {
       { queueType: 'quorum', queueOptions: { durable: false } },
       /queueType: expected 'classic'/,
     ],
-  ])('%s is refused', async (_what, options, pattern) => {
+  ])('is caused by %s', async (_what, options, pattern) => {
     const Handler = handlerOf({ queue: unique('refused'), ...options } as never, () => undefined);
     await expect(startApp({ providers: [Handler] })).rejects.toThrow(pattern);
   });
 
-  it('two consumers with one tag are told by both names', async () => {
+  it('names both methods that use one consumer tag', async () => {
     const name = unique('tags');
     const queueOptions = { consumerOptions: { consumerTag: name } };
     @Injectable()

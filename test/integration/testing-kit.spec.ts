@@ -22,9 +22,9 @@ type Options = Pick<SettleTestOptions, 'broker' | 'url'>;
 describe.each<[string, Options]>([
   ['in memory', { broker: 'memory' }],
   ['on RabbitMQ', { broker: 'rabbitmq', url }],
-])('one test body %s', (_where, options) => {
+])('one test, %s', (_where, options) => {
   describe.each(['classic', 'quorum'] as const)('with a %s queue', (queueType) => {
-    /** A shop whose names no other test has; nothing in it knows on what it runs. */
+    /** A shop with unique names; nothing in it depends on the broker. */
     function shop() {
       const name = unique('kit');
 
@@ -76,7 +76,7 @@ describe.each<[string, Options]>([
       return test;
     }
 
-    it('delivers to a subscription and tells what became of it', async () => {
+    it('delivers to a subscription and returns the settlement', async () => {
       const { name, Billing, metadata } = shop();
       const test = await start(metadata);
       expect(await test.deliver(Billing, 'charge', 'ok')).toMatchObject({
@@ -103,7 +103,7 @@ describe.each<[string, Options]>([
       ]);
     });
 
-    it('runs from a publisher to every attempt', async () => {
+    it('runs from the publisher to every attempt', async () => {
       const { name, Billing, Shop, metadata } = shop();
       const test = await start(metadata);
       await test.get(Shop).pay('again');
@@ -119,7 +119,7 @@ describe.each<[string, Options]>([
       ]);
     });
 
-    it('waits for a delay as long as it is', async () => {
+    it('waits for a delay', async () => {
       const { Billing, metadata } = shop();
       const test = await start(metadata);
       expect(await test.deliver(Billing, 'charge', 'later')).toMatchObject({ delay: 400 });
@@ -132,7 +132,7 @@ describe.each<[string, Options]>([
       ]);
     });
 
-    it('records failFast, and leaves the message where it was', async () => {
+    it('records failFast, and leaves the message in the queue', async () => {
       const { name, Billing, metadata } = shop();
       const test = await start(metadata);
       expect(await test.deliver(Billing, 'charge', 'panic')).toMatchObject({
@@ -147,7 +147,7 @@ describe.each<[string, Options]>([
       });
     });
 
-    it('finds what other services have declared, and says where a message did not arrive', async () => {
+    it('declares the topology of other services, and reports unroutable messages', async () => {
       const { name, metadata } = shop();
       const topology = {
         exchanges: [{ name: `${name}.foreign`, type: 'fanout' as const }],

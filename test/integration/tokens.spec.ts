@@ -42,7 +42,7 @@ describe('the metadata of a subscription', async () => {
     return app;
   }
 
-  /** A handler that always retries, and a service that knows its metadata. */
+  /** A handler that always retries, and a service that injects its metadata. */
   function parts(queueType: 'classic' | 'quorum' = 'classic') {
     const queue = unique('tokens');
     const seen: number[] = [];
@@ -65,7 +65,7 @@ describe('the metadata of a subscription', async () => {
     return { queue, seen, Billing, Reader };
   }
 
-  it('is injected and found by its token, with the defaults of the module', async () => {
+  it('can be injected and found by its token, with the defaults of the module', async () => {
     const { queue, Billing, Reader } = parts();
     const app = await boot([Billing, Reader]);
     const reader = app.get(Reader);
@@ -80,7 +80,7 @@ describe('the metadata of a subscription', async () => {
   });
 
   it.each(['classic', 'quorum'] as const)(
-    'takes what a test lays over it, for the consumer and for who injects it (%s)',
+    'can be overridden by a test, for the consumer and for injected metadata (%s)',
     async (queueType) => {
       const { queue, seen, Billing, Reader } = parts(queueType);
       const app = await boot([Billing, Reader], (builder) =>
@@ -99,7 +99,7 @@ describe('the metadata of a subscription', async () => {
     },
   );
 
-  it('laid over by the name is the same, for who injects it by the name', async () => {
+  it('can be overridden by name, also where it is injected by name', async () => {
     const { queue, Billing, Reader } = parts();
     const app = await boot([Billing, Reader], (builder) =>
       builder
@@ -112,7 +112,7 @@ describe('the metadata of a subscription', async () => {
     expect(subscription).toMatchObject({ prefetch: 2, timeout: 3_000, retry: { attempts: 5 } });
   });
 
-  it('laid over another queue moves the consumer there', async () => {
+  it('moves the consumer if the queue is overridden', async () => {
     const { queue, seen, Billing, Reader } = parts();
     const other = unique('other');
     const app = await boot([Billing, Reader], (builder) =>
@@ -127,7 +127,7 @@ describe('the metadata of a subscription', async () => {
     expect(await broker.ready(queue)).toBeUndefined();
   });
 
-  it('laid over wrongly is a startup error', async () => {
+  it('causes a startup error if overridden with invalid options', async () => {
     const { Billing } = parts();
     const starting = boot([Billing], (builder) =>
       builder
@@ -137,7 +137,7 @@ describe('the metadata of a subscription', async () => {
     await expect(starting).rejects.toThrow(/Billing\.charge: retry\.attempts: .*found 0/);
   });
 
-  it('of two subscriptions on one method is told apart by the names', async () => {
+  it('is identified by name if a method has two subscriptions', async () => {
     const [first, second] = [unique('first'), unique('second')];
     const seen: string[] = [];
     @Injectable()
@@ -175,7 +175,7 @@ describe('the metadata of a subscription', async () => {
     expect(statuses.map(({ state }) => state)).toEqual(['consuming', 'consuming']);
   });
 
-  it('takes what golevelup holds under its name, and a test goes over that', async () => {
+  it('includes the options that golevelup has for its name, which a test can override', async () => {
     const { Billing } = parts();
     const queue = unique('by-name');
     @Injectable()

@@ -7,7 +7,7 @@ import { handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
 
 describe.each(['classic', 'quorum'] as const)('a %s queue', (queueType) => {
-  it('is consumed later where nothing waits for a broker that is down at the start', async () => {
+  it('is consumed later if golevelup does not wait for a broker that is down at startup', async () => {
     const queue = unique('later');
     const proxy = await openProxy();
     proxy.refuse(true);
@@ -33,7 +33,7 @@ describe.each(['classic', 'quorum'] as const)('a %s queue', (queueType) => {
     await waitForEmpty(queue);
   });
 
-  it('has one consumer after the broker was restarted, and what was running comes again', async () => {
+  it('has one consumer after a restart of the broker, and running messages are redelivered', async () => {
     const queue = unique('restarted');
     const finish = new Gate();
     const runs: [number, boolean][] = [];
@@ -59,13 +59,13 @@ describe.each(['classic', 'quorum'] as const)('a %s queue', (queueType) => {
     await until(() => runs.length === 3);
     await after.close();
     await waitForEmpty(queue);
-    // A restarted node has forgotten that it had handed a classic queue's message out.
+    // A restarted node does not know that it had delivered a classic queue's message.
     expect(runs.map(([id]) => id)).toEqual([1, 1, 2]);
     expect(registry.get(Handler, 'handle')).toMatchObject({ state: 'consuming', inFlight: 0 });
   }, 90_000);
 });
 
-it('that stays down ends the start with an error where the start waits for it', async () => {
+it('fails the startup if golevelup waits for a broker that stays down', async () => {
   const proxy = await openProxy();
   proxy.refuse(true);
   const Handler = handlerOf({ queue: unique('never') }, () => undefined);

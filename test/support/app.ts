@@ -14,7 +14,7 @@ import {
 import { url, withoutNagle } from './broker';
 import { until } from './eventually';
 
-/** Keeps the lines that the module writes. */
+/** Records the lines that the module logs. */
 export class LogRecorder implements LoggerService {
   readonly lines: { level: string; text: string; rest: unknown[] }[] = [];
 
@@ -29,7 +29,7 @@ export class LogRecorder implements LoggerService {
     };
   }
 
-  /** The lines of some levels that match. */
+  /** The lines of some levels that match a pattern. */
   matching(pattern: RegExp, levels: readonly string[] = ['log', 'warn', 'error']): string[] {
     return this.lines
       .filter(({ level, text }) => levels.includes(level) && pattern.test(text))
@@ -43,12 +43,12 @@ const SILENT: LoggerService = {
   error: () => undefined,
 };
 
-/** What an application under test is made of. */
+/** The parts of an application under test. */
 export interface AppParts {
   readonly providers: readonly Provider[];
   readonly controllers?: ModuleMetadata['controllers'];
   readonly imports?: NonNullable<ModuleMetadata['imports']>;
-  /** Imported ahead of this module. */
+  /** Imported before this module. */
   readonly importsBefore?: NonNullable<ModuleMetadata['imports']>;
   readonly settle?: SettleModuleOptions;
   readonly rabbit?: Partial<RabbitMQConfig>;
@@ -65,7 +65,7 @@ export interface TestApp {
   readonly log: LogRecorder;
   /** All settlements so far. */
   readonly settlements: Settlement[];
-  /** The event with which failFast called, if it did. */
+  /** The events of onFailFast. */
   readonly failed: FailFastEvent[];
   settled(count: number, timeoutMs?: number): Promise<Settlement[]>;
   close(): Promise<void>;

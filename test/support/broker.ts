@@ -6,34 +6,34 @@ import { managementFrom } from './server/find-server.mjs';
 import type { Management } from './server/management.mjs';
 
 /**
- * Socket options of a connection. By default each one that is opened or closed waits 40 ms for the delayed
- * acknowledgement of a segment; over all tests that makes minutes.
+ * Socket options of a connection. By default opening and closing one waits 40 ms for the delayed
+ * acknowledgement of a segment, which adds up to minutes over all tests.
  */
 export const withoutNagle = { noDelay: true } as const;
 
 /** The URL of the server of this test run. */
 export const url: string = inject('rabbitmq').url;
 
-/** The management of the server of this test run; whoever uses it where there is none fails and says so. */
+/** The management API of the server of this test run; using it fails if there is none. */
 export const management: Management = managementFrom(inject('rabbitmq')) ?? noManagement();
 
 function noManagement(): Management {
   const refuse = (): never => {
-    throw new Error('this test needs RABBITMQ_MANAGEMENT_URL beside RABBITMQ_URL');
+    throw new Error('this test needs RABBITMQ_MANAGEMENT_URL in addition to RABBITMQ_URL');
   };
   return new Proxy({} as Management, { get: refuse });
 }
 
 const names = new Set<string>();
 
-/** A name that no other test has. Queues whose names begin with it are deleted when the file has ended. */
+/** A unique name. Queues whose names begin with it are deleted after the test file. */
 export function unique(name: string): string {
   const made = `${name}.${randomUUID().slice(0, 8)}`;
   names.add(made);
   return made;
 }
 
-// A node slows down with every queue that tests leave behind, above all with quorum queues.
+// A node slows down with every queue that tests leave behind, quorum queues above all.
 async function deleteQueues(broker: Broker): Promise<void> {
   const isOurs = (queue: string): boolean => [...names].some((name) => queue.startsWith(name));
   try {
@@ -41,11 +41,11 @@ async function deleteQueues(broker: Broker): Promise<void> {
     await broker.channel((channel) => Promise.all(left.map((name) => channel.deleteQueue(name))));
     names.clear();
   } catch {
-    // Without management, or with the server gone, they stay.
+    // Without the management API, or if the server is down, they stay.
   }
 }
 
-/** A raw connection beside the application's: publishes, looks into queues, declares. */
+/** A raw connection besides the application's: publishes, inspects queues, declares. */
 export class Broker {
   readonly #model: Awaited<ReturnType<typeof connect>>;
   readonly #confirms: ConfirmChannel;
@@ -63,7 +63,7 @@ export class Broker {
     return new Broker(model, confirms);
   }
 
-  /** Publishes and waits for the confirm. A body that is no Buffer is sent as JSON. */
+  /** Publishes and waits for the confirm. A body that is not a Buffer is sent as JSON. */
   async publish(
     exchange: string,
     routingKey: string,
@@ -112,7 +112,7 @@ export class Broker {
     await this.channel((channel) => channel.deleteQueue(queue));
   }
 
-  /** The number of ready messages; `undefined` where the queue does not exist. */
+  /** The number of ready messages; `undefined` if the queue does not exist. */
   async ready(queue: string): Promise<number | undefined> {
     try {
       return (await this.channel((channel) => channel.checkQueue(queue))).messageCount;
@@ -138,12 +138,13 @@ export class Broker {
     );
   }
 
-  /** Waits until a queue holds so many ready messages. */
+  /** Waits until a queue has so many ready messages. */
   async waitForReady(queue: string, count: number, timeoutMs = 10_000): Promise<void> {
     await eventually(
       async () => {
         const ready = await this.ready(queue);
-        if (ready !== count) throw new Error(`queue "${queue}" holds ${ready}, not ${count}`);
+        if (ready !== count)
+          throw new Error(`queue "${queue}" has ${ready} ready messages, not ${count}`);
       },
       { timeoutMs },
     );
@@ -154,7 +155,7 @@ export class Broker {
   }
 }
 
-/** A raw connection for a test file, closed when the file has ended. */
+/** A raw connection for a test file, closed after it. */
 export async function openBroker(): Promise<Broker> {
   const broker = await Broker.connect();
   afterAll(async () => {

@@ -2,13 +2,13 @@ import { afterAll } from 'vitest';
 import { Broker, management, withoutNagle } from './broker';
 import { eventually, until } from './eventually';
 
-/** The management of the server of this run; what needs it fails where there is none. */
+/** The management API of the server of this run; fails if there is none. */
 export function managed(): NonNullable<typeof management> {
   if (management === undefined) throw new Error('this needs a server with the management plugin');
   return management;
 }
 
-/** The options of a connection that the management's listing shows under a name. */
+/** The options of a connection that the management API lists by a name. */
 export function connectionNamed(name: string): object {
   return {
     reconnectTimeInSeconds: 0.3,
@@ -17,7 +17,7 @@ export function connectionNamed(name: string): object {
   };
 }
 
-/** Closes the connections of a name, as an administrator does, and waits until they are gone. */
+/** Closes the connections of a name, as an administrator does, and waits until they are closed. */
 export async function killConnections(name: string): Promise<void> {
   const isMeant = ({ givenName }: { givenName?: string }): boolean => givenName === name;
   await until(async () => (await managed().connections()).some(isMeant), {
@@ -26,7 +26,7 @@ export async function killConnections(name: string): Promise<void> {
   await managed().closeConnections(isMeant);
 }
 
-/** Waits until a queue holds nothing, neither ready nor handed out, and has so many consumers. */
+/** Waits until a queue has no messages, ready or unacknowledged, and so many consumers. */
 export async function waitForEmpty(queue: string, consumers = 1): Promise<void> {
   await eventually(async () => {
     const listed = (await managed().queues()).find(({ name }) => name === queue);
@@ -42,7 +42,7 @@ export async function waitForEmpty(queue: string, consumers = 1): Promise<void> 
 let asking: Promise<Broker> | undefined;
 afterAll(forgetAsking);
 
-// What the management lists of consumers is up to a second old; a declaration tells it as it is.
+// The management API lists consumers with a delay of up to a second; a declaration returns the current number.
 async function consumersOf(queue: string): Promise<number> {
   asking ??= Broker.connect();
   try {

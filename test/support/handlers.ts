@@ -1,13 +1,13 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { type Delivery, Subscribe, type SubscribeOptions } from '../../lib';
 
-/** What a handler under test does: with the payload, and with the delivery. */
+/** The body of a handler under test. */
 export type Body = (payload: never, delivery: Delivery) => unknown;
 
 /** The options of a subscription whose messages are acknowledged; unlike those of all, they can be spread. */
 export type AcknowledgedOptions = Extract<SubscribeOptions, { readonly noAck?: false }>;
 
-/** A provider of its own with one subscription, whose method `handle` runs a body. */
+/** A new provider with one subscription, whose method `handle` runs a body. */
 export function handlerOf(
   options: SubscribeOptions,
   body: Body,

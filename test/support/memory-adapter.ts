@@ -5,7 +5,7 @@ import { propertiesOf } from '../../lib/testing/memory-amqp-connection';
 import { testMessageOf } from '../../lib/testing/test-settlement';
 import type { ConformanceAdapter } from '../conformance/adapter';
 
-/** The broker in memory for the conformance suite, on a clock that moves when the suite lets time pass. */
+/** The in-memory adapter for the conformance suite, on a clock that moves when the suite lets time pass. */
 export function memoryAdapter(version: readonly [number, number] = [4, 3]): ConformanceAdapter {
   const clock = new VirtualClock();
   const server = new MemoryServer(clock, version);
@@ -22,7 +22,7 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
     connection,
-    countsReleases: version[0] < 4 || (version[0] === 4 && version[1] < 3),
+    countsUnprocessed: version[0] < 4 || (version[0] === 4 && version[1] < 3),
     declareExchange: async (name, type) => server.declareExchange(name, type),
     declareQueue: async (name, args) => void server.declareQueue(name, { arguments: args }),
     bind: async (queue, exchange, key, args) => server.bind(queue, exchange, key, args),

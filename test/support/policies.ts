@@ -2,7 +2,7 @@ import { afterAll } from 'vitest';
 import { management } from './broker';
 import { until } from './eventually';
 
-/** Gives a queue a policy of its own for the time of a test file, and waits until it has it. */
+/** Sets a policy for one queue until the end of the test file, and waits until it is applied. */
 export async function setPolicy(queue: string, definition: Record<string, unknown>): Promise<void> {
   await management.setPolicy(queue, { pattern: `^${queue.replaceAll('.', '\\.')}$`, definition });
   afterAll(() => management.clearPolicy(queue));

@@ -19,7 +19,7 @@ export async function rabbitAdapter(): Promise<ConformanceAdapter> {
   const [major = 0, minor = 0] = (await management.version()).split('.').map(Number);
   return {
     connection: new GolevelupConnection(application, systemClock),
-    countsReleases: major < 4 || (major === 4 && minor < 3),
+    countsUnprocessed: major < 4 || (major === 4 && minor < 3),
     declareExchange: (name, type) => broker.exchange(name, type),
     declareQueue: (name, args) => broker.declare(name, { arguments: args }),
     bind: (queue, exchange, key, args) => broker.bind(queue, exchange, key, args),

@@ -3,14 +3,14 @@ import { url } from './broker';
 import { until } from './eventually';
 import { ChildApp } from './process/child-app';
 
-/** A message that a release has done. */
+/** A message that a release has handled. */
 export interface DoneMessage {
   readonly number: number;
   /** The queue it came from, or `golevelup`. */
   readonly from: string;
 }
 
-/** The releases of a service that run one after the other, or beside each other. */
+/** The releases of a service, running one after the other or side by side. */
 export class Releases {
   readonly #children: ChildApp[] = [];
 
@@ -28,15 +28,15 @@ export class Releases {
     return child;
   }
 
-  /** What all instances have done, in the order of time. */
+  /** The messages that all instances have handled, in chronological order. */
   get done(): DoneMessage[] {
     return this.#children
-      .flatMap((child) => child.told('done'))
+      .flatMap((child) => child.reported('done'))
       .sort((one, other) => one.at - other.at)
       .map(({ id, text = '' }) => ({ number: Number(id), from: text }));
   }
 
-  /** Waits until each of these numbers is done, and gives those that were done more than once. */
+  /** Waits until each of these numbers is handled, and returns those handled more than once. */
   async allDone(numbers: readonly number[]): Promise<number[]> {
     const missing = () => {
       const done = new Set(this.done.map(({ number }) => number));
@@ -44,7 +44,7 @@ export class Releases {
     };
     await until(() => missing().length === 0, {
       timeoutMs: 20_000,
-      what: 'every message is done',
+      what: 'every message to be handled',
     }).catch((error: unknown) => {
       throw new Error(`lost: ${missing().join(', ')}`, { cause: error });
     });
@@ -54,7 +54,7 @@ export class Releases {
   }
 }
 
-/** Ends an instance as a deployment does. */
+/** Stops an instance as a deployment does. */
 export async function stop(child: ChildApp): Promise<void> {
   child.signal('SIGTERM');
   await child.exited();

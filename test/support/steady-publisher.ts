@@ -4,7 +4,7 @@ import { until } from './eventually';
 /** Publishes numbers to an exchange, one after the other, from its making until it is stopped. */
 export class SteadyPublisher {
   /** The numbers so far; the last one may not be confirmed yet. */
-  begun = 0;
+  started = 0;
   #stopped = false;
   readonly #running: Promise<void>;
 
@@ -14,21 +14,21 @@ export class SteadyPublisher {
 
   /** Waits until so many more messages have been published. */
   async goOn(count: number): Promise<void> {
-    const enough = this.begun + count;
-    await until(() => this.begun > enough, { what: `${count} more messages`, timeoutMs: 20_000 });
+    const enough = this.started + count;
+    await until(() => this.started > enough, { what: `${count} more messages`, timeoutMs: 20_000 });
   }
 
   /** Ends it; resolves with all numbers, each of which has been confirmed. */
   async stop(): Promise<number[]> {
     this.#stopped = true;
     await this.#running;
-    return Array.from({ length: this.begun }, (_, index) => index + 1);
+    return Array.from({ length: this.started }, (_, index) => index + 1);
   }
 
   async #run(broker: Broker, exchange: string, routingKey: string): Promise<void> {
     while (!this.#stopped) {
-      this.begun += 1;
-      await broker.publish(exchange, routingKey, this.begun, { persistent: true });
+      this.started += 1;
+      await broker.publish(exchange, routingKey, this.started, { persistent: true });
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   }

@@ -30,7 +30,7 @@ describe('Billing', () => {
     expect(receipt).toHaveBeenCalledWith(order);
   });
 
-  it('comes again while the bank is closed', async () => {
+  it('is retried while the bank is closed', async () => {
     shop.get(Bank).close();
     const settlement = await shop.deliver(Billing, 'charge', order);
     expect(settlement).toMatchObject({ outcome: 'retryAfter', delay: 500 });

@@ -12,7 +12,7 @@ describe("Jest's fake timers", () => {
     jest.useRealTimers();
   });
 
-  it('neither stop the acknowledgements nor move the clock of the test', async () => {
+  it('neither delay acknowledgements nor move the clock of the test', async () => {
     jest.useFakeTimers();
     const shop = await SettleTest.create({ imports: [ShopModule] })
       .overrideProvider(Screen)

@@ -8,7 +8,7 @@ import { ShopModule } from '../../../sample-app/shop.module';
 const order = { number: 1, article: 'tea', card: 'always slow', customer: { mail: 'a@b.c' } };
 const noScreen = { heading: () => {}, row: () => {}, timedRow: () => {} };
 
-describe('close() in the middle of something leaves nothing open', () => {
+describe('close() while something is pending leaves nothing open', () => {
   let shop: SettleTest | undefined;
 
   async function start(options: SettleTestOptions): Promise<SettleTest> {
@@ -29,12 +29,12 @@ describe('close() in the middle of something leaves nothing open', () => {
     expect(settlement).toMatchObject({ decision: 'republish' });
   });
 
-  it('a channel that is opened again', async () => {
+  it('a channel that is being reopened', async () => {
     const test = await start({ clock: 'real' });
     test.loseChannel(Billing, 'charge');
   });
 
-  it('a drain that does not end by itself', async () => {
+  it('a shutdown with a handler that never ends', async () => {
     const test = await start({});
     test.get(Bank).charge = () => new Promise(() => {});
     await test.publish('orders', 'order.paid', order);

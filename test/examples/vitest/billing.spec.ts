@@ -30,7 +30,7 @@ describe('Billing', () => {
     });
   });
 
-  it('comes again while the bank is closed', async () => {
+  it('is retried while the bank is closed', async () => {
     shop.get(Bank).close();
     expect(await shop.deliver(Billing, 'charge', order)).toMatchObject({
       outcome: 'retryAfter',
@@ -62,8 +62,8 @@ describe('Billing', () => {
   });
 });
 
-describe('Billing without further attempts', () => {
-  it('keeps what fails at once', async () => {
+describe('Billing with a single attempt', () => {
+  it('dead-letters a message that fails', async () => {
     const shop = await SettleTest.create({ imports: [ShopModule] })
       .overrideProvider(getSubscriptionToken(Billing, 'charge'))
       .useValue({ retry: { attempts: 1 } })

@@ -14,14 +14,14 @@ beforeEach(async () => {
 afterEach(() => shop.close());
 
 describe('Stock', () => {
-  it('reserves what is there', async () => {
+  it('reserves an available article', async () => {
     expect(await shop.deliver(Stock, 'reserve', order)).toMatchObject({
       outcome: 'ack',
       decision: 'ack',
     });
   });
 
-  it('comes again at once where somebody holds the shelf', async () => {
+  it('is retried at once if the shelf is busy', async () => {
     const first = await shop.deliver(Stock, 'reserve', { ...order, article: 'coffee' });
     expect(first).toMatchObject({ outcome: 'retry', attempt: 1 });
     expect(first.republished).toMatchObject({
@@ -35,7 +35,7 @@ describe('Stock', () => {
     ]);
   });
 
-  it('refuses what is not sold, and keeps why', async () => {
+  it('refuses an unknown article, and keeps the reason', async () => {
     await shop.deliver(Stock, 'reserve', { ...order, article: 'unicorn' });
     const dead = await shop.queue('stock.dead');
     expect(dead.messages).toMatchObject([
@@ -45,7 +45,7 @@ describe('Stock', () => {
 });
 
 describe('Mail', () => {
-  it('keeps an order without a customer as the bug that it is, and goes on', async () => {
+  it('dead-letters an order without a customer as a panic, and keeps running', async () => {
     expect(await shop.deliver(Mail, 'shipped', { number: 10 })).toMatchObject({
       decision: 'deadLetter',
       reason: 'panic',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach } from 'vitest';
-import type { FixtureEvent } from '../../integration/fixtures/tell';
+import type { FixtureEvent } from '../../integration/fixtures/report';
 import { until } from '../eventually';
 
 /** How a child process ended. */
@@ -13,7 +13,7 @@ export interface Exit {
 export interface ChildOptions {
   /** What the application reads with `settings()`. */
   readonly settings: object;
-  /** Goes before `node` on the command line. */
+  /** Precedes `node` on the command line. */
   readonly wrapper?: readonly string[];
 }
 
@@ -23,11 +23,11 @@ afterEach(async () => {
   for (const child of running) await child.kill();
 });
 
-/** An application in a process of its own; it is ended after the test. */
+/** An application in a process of its own; it is killed after the test. */
 export class ChildApp {
-  /** What the application told, in its order. */
+  /** The events that the application reported, in order. */
   readonly events: FixtureEvent[] = [];
-  /** Everything else that it wrote. */
+  /** Its other output. */
   readonly output: string[] = [];
   readonly exit: Promise<Exit>;
   readonly #process: ChildProcess;
@@ -50,16 +50,16 @@ export class ChildApp {
     });
   }
 
-  /** What was told under a name. */
-  told(event: string): FixtureEvent[] {
-    return this.events.filter((told) => told.event === event);
+  /** The reported events of a name. */
+  reported(event: string): FixtureEvent[] {
+    return this.events.filter((one) => one.event === event);
   }
 
-  /** Waits until something was told under a name so many times. */
+  /** Waits until an event was reported so many times. */
   async waitFor(event: string, count = 1, timeoutMs = 20_000): Promise<void> {
-    const missing = (): string => `${count} of "${event}"; told: ${this.#toldNames()}`;
-    await until(() => this.told(event).length >= count, { timeoutMs }).catch(() => {
-      throw new Error(`not in time: ${missing()}\n${this.output.join('\n')}`);
+    const missing = (): string => `${count} of "${event}"; reported: ${this.#reportedNames()}`;
+    await until(() => this.reported(event).length >= count, { timeoutMs }).catch(() => {
+      throw new Error(`timed out waiting for ${missing()}\n${this.output.join('\n')}`);
     });
   }
 
@@ -67,11 +67,11 @@ export class ChildApp {
     this.#process.kill(signal);
   }
 
-  /** Waits for the process to end by itself, and fails where it does not. */
+  /** Waits for the process to exit by itself, and fails if it does not. */
   async exited(timeoutMs = 20_000): Promise<Exit> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      const text = (): string => `the process goes on; told: ${this.#toldNames()}`;
+      const text = (): string => `the process is still running; reported: ${this.#reportedNames()}`;
       timer = setTimeout(
         () => reject(new Error(`${text()}\n${this.output.join('\n')}`)),
         timeoutMs,
@@ -85,7 +85,7 @@ export class ChildApp {
     await this.exit;
   }
 
-  #toldNames(): string {
+  #reportedNames(): string {
     return this.events.map(({ event }) => event).join(', ');
   }
 

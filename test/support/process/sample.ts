@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** What the sample says of its messages, whatever broker it runs on. */
+/** Lines that the sample prints about its messages, on any broker. */
 export const sampleLines: readonly RegExp[] = [
   /Billing\.charge +quorum +\w+ +1 of 3 +ack +acknowledged/,
   /mail to ada@example\.org: receipt of order 1/,
@@ -22,10 +22,10 @@ export const sampleLines: readonly RegExp[] = [
 /** Compiles the sample and runs it, as `npm run sample` does. */
 export const compileAndRun = ['nest', 'start', 'sample-app', '--no-shell'] as const;
 
-/** Runs what `compileAndRun` has compiled. */
+/** Runs the output of `compileAndRun`. */
 export const runCompiled = ['node', '.cache/sample-app/sample-app/main.js'] as const;
 
-/** Starts the sample on a server, or without a `url` on the broker in memory. */
+/** Starts the sample on a server, or without a `url` on the in-memory broker. */
 export function startSample(
   [command, ...parameters]: readonly [string, ...string[]],
   url?: string,
@@ -35,11 +35,11 @@ export function startSample(
     env: { ...environment, FORCE_COLOR: '0', ...(url !== undefined && { RABBITMQ_URL: url }) },
   });
   let output = '';
-  const heard = new Set<() => void>();
+  const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      for (const look of heard) look();
+      for (const look of listeners) look();
     });
   }
   const ended = new Promise<number | string | null>((resolve) =>
@@ -49,13 +49,13 @@ export function startSample(
     child,
     ended,
     output: () => output,
-    /** Resolves once the output holds a text; rejects where the sample ends before. */
-    says: (text: string) =>
+    /** Resolves once the output contains a text; rejects if the sample ends before. */
+    prints: (text: string) =>
       new Promise<void>((resolve, reject) => {
         const look = () => output.includes(text) && resolve();
-        heard.add(look);
+        listeners.add(look);
         look();
-        void ended.then(() => reject(new Error(`the sample has not said "${text}":\n${output}`)));
+        void ended.then(() => reject(new Error(`the sample did not print "${text}":\n${output}`)));
       }),
   };
 }

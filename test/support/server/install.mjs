@@ -37,7 +37,7 @@ export function canInstall() {
 /**
  * Installs a package with apt-get. That of the server does not start a node of its own: while it is
  * installed a `policy-rc.d` forbids it. One that is there already is used as it is, and has to forbid it. An
- * installation that has begun is finished, and its policy removed, also when this process ends before.
+ * installation that has started is finished, and its policy removed, also when this process ends before.
  *
  * @param {string} name
  * @param {string} [policyFile]

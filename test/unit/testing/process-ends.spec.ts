@@ -14,22 +14,22 @@ describe('the process of a test ends by itself after close()', () => {
     ['retry', 'virtual', 1],
     ['timeout', 'virtual', 0],
     ['drain', 'virtual', 0],
-    ['copy', 'virtual', 0],
+    ['confirm', 'virtual', 0],
     ['retry', 'real', 1],
     ['timeout', 'real', 0],
     ['drain', 'real', 0],
-    ['copy', 'real', 0],
+    ['confirm', 'real', 0],
   ] as const)('with a pending %s, on the %s clock', async (pending, clock, settlements) => {
     const settings: KitSettings = { pending, clock };
     const child = new ChildApp(fixtures.pathOf('kit'), { settings });
     expect(await child.exited()).toEqual({ code: 0, signal: null });
     const end = Date.now();
-    const [[closing], [closed]] = [child.told('closing'), child.told('closed')];
+    const [[closing], [closed]] = [child.reported('closing'), child.reported('closed')];
     expect(closing?.text).toBe(`${settlements}`);
     // On the virtual clock the drain itself takes no longer, whatever it waits for.
     const since = clock === 'virtual' ? closing : closed;
     expect(end - (since?.at ?? 0)).toBeLessThan(LIMIT);
-    expect(child.told('unhandledRejection')).toEqual([]);
+    expect(child.reported('unhandledRejection')).toEqual([]);
     expect(child.output).toEqual([]);
   });
 });

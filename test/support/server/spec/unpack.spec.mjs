@@ -143,7 +143,7 @@ describe.runIf(process.platform === 'linux')('a release', () => {
   });
 
   it('that is interrupted leaves nothing', async () => {
-    putCommand('debootstrap', 'mkdir -p "$5/etc"; echo begun; exec sleep 1');
+    putCommand('debootstrap', 'mkdir -p "$5/etc"; echo started; exec sleep 1');
     mkdirSync(cache);
     const child = spawn('sh', [script, '4.3', 'forky', join(cache, '4.3')], { stdio: 'ignore' });
     await vi.waitFor(() => expect(readdirSync(cache)).toHaveLength(1), { timeout: 5000 });

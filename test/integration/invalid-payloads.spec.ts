@@ -33,37 +33,40 @@ describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (que
 
   it.each<[what: string, body: Buffer, properties: object]>([
     ['cut JSON', Buffer.from('{"a":1'), {}],
-    ['no JSON', Buffer.from('abc'), { contentType: 'application/json' }],
+    ['not JSON', Buffer.from('abc'), { contentType: 'application/json' }],
     ['JSON with single quotes', Buffer.from("{'a':1}"), {}],
     ['the word undefined', Buffer.from('undefined'), {}],
     ['the word NaN', Buffer.from('NaN'), {}],
-    ['only blanks', Buffer.from('  '), {}],
-    ['invalid UTF-8 inside of JSON', Buffer.from([0x22, 0xff, 0x22]), {}],
+    ['only spaces', Buffer.from('  '), {}],
+    ['invalid UTF-8 inside JSON', Buffer.from([0x22, 0xff, 0x22]), {}],
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), {}],
-    ['gzip, said so', gzipSync(json), { contentEncoding: 'gzip' }],
-    ['gzip, not said', gzipSync(json), {}],
-    ['JSON that is said to be gzip', json, { contentEncoding: 'gzip' }],
+    ['gzip with its encoding', gzipSync(json), { contentEncoding: 'gzip' }],
+    ['gzip without its encoding', gzipSync(json), {}],
+    ['JSON with the encoding gzip', json, { contentEncoding: 'gzip' }],
     ['an unknown encoding', json, { contentEncoding: 'x-own' }],
     ['another charset in the encoding', json, { contentEncoding: 'iso-8859-1' }],
-  ])('of %s goes to the dead letter once, untried', async (_what, body, properties) => {
-    const { app, queue, payloads } = await receive(body, properties);
-    expect(payloads).toEqual([]);
-    const dead = await broker.take(`${queue}.dead`);
-    expect(dead.content.equals(body)).toBe(true);
-    expect(dead.properties.headers?.['x-settle-reason']).toBe('invalid-payload');
-    expect(dead.properties.headers?.['x-settle-attempts-made']).toBe(1);
-    expect(app.settlements.map(({ attempt }) => attempt)).toEqual([1, 1]);
-    const lines = app.log.matching(/"m1"/);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(
-      /^Handler\.handle \[dead-lettered\] message "m1" .*reason "invalid-payload"\. /,
-    );
-  });
+  ])(
+    'of %s is dead-lettered at once, without calling the handler',
+    async (_what, body, properties) => {
+      const { app, queue, payloads } = await receive(body, properties);
+      expect(payloads).toEqual([]);
+      const dead = await broker.take(`${queue}.dead`);
+      expect(dead.content.equals(body)).toBe(true);
+      expect(dead.properties.headers?.['x-settle-reason']).toBe('invalid-payload');
+      expect(dead.properties.headers?.['x-settle-attempts-made']).toBe(1);
+      expect(app.settlements.map(({ attempt }) => attempt)).toEqual([1, 1]);
+      const lines = app.log.matching(/"m1"/);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(
+        /^Handler\.handle \[dead-lettered\] message "m1" .*reason "invalid-payload"\. /,
+      );
+    },
+  );
 
   it.each<[what: string, body: Buffer, properties: object, payload: unknown]>([
     ['an empty body', Buffer.alloc(0), {}, undefined],
     [
-      'an empty body said to be JSON',
+      'an empty body with the content type JSON',
       Buffer.alloc(0),
       { contentType: 'application/json' },
       undefined,
@@ -83,10 +86,10 @@ describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (que
   });
 });
 
-describe('a payload that is no object', async () => {
+describe('a payload that is not an object', async () => {
   const broker = await openBroker();
 
-  it.each(['null', '', '0'])('does not stop the service (%j)', async (body) => {
+  it.each(['null', '', '0'])('does not shut the application down (%j)', async (body) => {
     const queue = unique('destructured');
     const Handler = handlerOf({ queue, deadLetter: `${queue}.dead` }, (payload) => {
       const { order } = payload as { order: { id: string } };
@@ -106,7 +109,7 @@ describe('onInvalidPayload', async () => {
   const broker = await openBroker();
   const bad = Buffer.from('{"a":1');
 
-  it("'skip' acknowledges, and says so", async () => {
+  it("'skip' acknowledges, with a warning", async () => {
     const queue = unique('skip');
     const Handler = handlerOf({ queue, onInvalidPayload: 'skip' }, () => undefined);
     const app = await startApp({ providers: [Handler] });
@@ -117,7 +120,7 @@ describe('onInvalidPayload', async () => {
   });
 
   it.each(['classic', 'quorum'] as const)(
-    "'retry' counts and is capped on a %s queue",
+    "'retry' counts and ends at retry.attempts on a %s queue",
     async (queueType) => {
       const queue = unique('retried');
       const dead = `${queue}.dead`;
@@ -135,8 +138,8 @@ describe('onInvalidPayload', async () => {
     },
   );
 
-  it("'failFast' stops the service", async () => {
-    const queue = unique('undecodable-failfast');
+  it("'failFast' shuts the application down", async () => {
+    const queue = unique('invalid-failfast');
     const Handler = handlerOf({ queue, onInvalidPayload: 'failFast' }, () => undefined);
     const app = await startApp({ providers: [Handler] });
     await broker.send(queue, bad);

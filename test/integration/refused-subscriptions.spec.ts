@@ -6,7 +6,7 @@ import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 import { itOn, serverVersion } from '../support/versions';
 
-describe('a subscription that the broker refuses', async () => {
+describe('a subscription that RabbitMQ refuses', async () => {
   const broker = await openBroker();
 
   /** An application with a refused subscription, `Refused`, and one that works. */
@@ -40,7 +40,7 @@ describe('a subscription that the broker refuses', async () => {
     return queue;
   }
 
-  it('with other arguments fails the start by default: one readable error, nothing deleted', async () => {
+  it('with other arguments fails the startup by default: one readable error, nothing deleted', async () => {
     const queue = await otherArguments();
     const error: unknown = await start({ queue }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SettleStartupError);
@@ -52,7 +52,7 @@ describe('a subscription that the broker refuses', async () => {
     expect(await broker.consumers(queue)).toBe(0);
   });
 
-  it("with onRefused: 'continue' is reported while the others work", async () => {
+  it("with onRefused: 'continue' is reported while the others consume", async () => {
     const queue = await otherArguments();
     const { app, fine, Refused } = await start({ queue }, 'continue');
     const status = app.registry.get(Refused, 'handle');
@@ -66,7 +66,7 @@ describe('a subscription that the broker refuses', async () => {
       app.log.matching(/\[refused\] RabbitMQ refused to declare or consume/, ['error']).length,
     ).toBeGreaterThan(0);
     expect(await broker.ready(queue)).toBe(1);
-    // Put right by hand, it consumes without a restart.
+    // Corrected by hand, it consumes without a restart.
     await broker.delete(queue);
     await until(() => app.registry.get(Refused, 'handle').state === 'consuming');
   });
@@ -89,10 +89,10 @@ describe('a subscription that the broker refuses', async () => {
       /no queue 'no\.dead'/,
     ],
     ['a reserved name', () => ({ queue: 'amq.reserved' }), /reserved|amq\./],
-  ])('for %s', (_what, options, found) => isRefused(options(), found));
+  ])('because of %s', (_what, options, found) => isRefused(options(), found));
 
   itOn({ before: '4.3', because: 'later ones delay themselves' })(
-    'for a broker that is too old for its own delays',
+    'because the server is too old for delayed retries',
     async () => {
       const release = serverVersion.split('.').slice(0, 2).join('.');
       const backoff = { delay: () => 1, linear: { ms: 1, max: 1, jitter: 0 } };
@@ -107,7 +107,7 @@ describe('a subscription that the broker refuses', async () => {
     },
   );
 
-  it('without permission to declare says so; with declare: false it consumes', async () => {
+  it('without permission to declare reports it; with declare: false it consumes', async () => {
     const queue = unique('readonly');
     const user = unique('reader');
     await management?.addUser(user, 'secret');
@@ -139,7 +139,7 @@ describe('a subscription that the broker refuses', async () => {
     await broker.send(queue, 'dead');
     await app.settled(2);
     await broker.waitForReady(`${queue}.dead`, 1);
-    // A waiting queue can't be declared: the message stays where it is, and the log says why.
+    // A waiting queue can't be declared: the message stays in the queue, and the log says why.
     await broker.send(queue, 'later');
     const last = (await app.settled(3))[2];
     expect(last?.status).toBe('republishFailed');
@@ -154,7 +154,7 @@ describe('a subscription that the broker refuses', async () => {
 describe('declare', async () => {
   const broker = await openBroker();
 
-  it('uses queues as they are where it is off, whatever their arguments', async () => {
+  it('false uses queues as they are, whatever their arguments', async () => {
     const queue = unique('as-is');
     await broker.declare(queue, { arguments: { 'x-max-length': 5 } });
     await broker.declare(`${queue}.dead`, { arguments: { 'x-max-length': 5 } });
@@ -182,7 +182,7 @@ describe('declare', async () => {
     expect(await broker.ready(`${queue}.wait.40`)).toBe(0);
   });
 
-  it('createQueueIfNotExists: false takes an existing queue and binds it', async () => {
+  it('createQueueIfNotExists: false uses an existing queue and binds it', async () => {
     const queue = unique('existing');
     await broker.declare(queue, { arguments: { 'x-max-length': 5 } });
     const Handler = handlerOf(

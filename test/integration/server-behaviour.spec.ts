@@ -4,7 +4,7 @@ import { Broker, openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { serverIs } from '../support/versions';
 
-// What the server itself does, with no line of this package in between: docs/rabbitmq-versions.md stands on it.
+// What the server itself does, without any code of this package: docs/rabbitmq-versions.md relies on it.
 const broker = await openBroker();
 const tellsReturnsApart = serverIs({ from: '4.3' });
 const hasDefaultLimit = serverIs({ from: '4.0' });
@@ -20,7 +20,7 @@ interface Seen {
   readonly acquired: unknown;
 }
 
-/** What the deliveries of one message tell, at most so many of them; each is settled in the same way. */
+/** Properties of the deliveries of one message, up to a number; each delivery is settled in the same way. */
 async function deliveriesOf(
   args: Readonly<Record<string, unknown>>,
   settle: Settle,
@@ -47,7 +47,7 @@ async function deliveriesOf(
   });
   return seen;
 
-  // Nothing ready, nothing handed out: what was returned has neither come again nor is it there.
+  // Nothing ready, nothing unacknowledged: the requeued message was neither redelivered nor kept.
   async function isGone(name: string, before: number): Promise<boolean> {
     if (before === 0 || (await broker.ready(name)) !== 0) return false;
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -63,31 +63,31 @@ describe('a quorum queue', () => {
     expect(counts(await deliveriesOf(quorum, reject, 4))).toEqual([undefined, 1, 2, 3]);
   });
 
-  it('counts a nack that requeues before 4.3, and not from there on', async () => {
+  it('counts a nack that requeues before 4.3, but not since', async () => {
     const expected = tellsReturnsApart ? [undefined, undefined, undefined] : [undefined, 1, 2];
     expect(counts(await deliveriesOf(quorum, nack, 3))).toEqual(expected);
   });
 
-  it('tells from 4.3 on how often it has handed a message out', async () => {
+  it('reports how often it has delivered a message, since 4.3', async () => {
     const acquired = (await deliveriesOf(quorum, nack, 3)).map((one) => one.acquired);
     expect(acquired).toEqual(tellsReturnsApart ? [undefined, 1, 2] : Array(3).fill(undefined));
   });
 
-  it('deletes a message after 20 returns from 4.0 on, and never before', async () => {
+  it('deletes a message after 20 redeliveries since 4.0, and never before', async () => {
     const seen = await deliveriesOf(quorum, reject, 25);
     expect(seen).toHaveLength(hasDefaultLimit ? 21 : 25);
   });
 
-  it('has no limit at -1 from 4.0 on, and deletes at the first return before', async () => {
+  it('has no limit at -1 since 4.0; before, it deletes at the first redelivery', async () => {
     const seen = await deliveriesOf({ ...quorum, 'x-delivery-limit': -1 }, reject, 25);
     expect(seen).toHaveLength(hasDefaultLimit ? 25 : 1);
   });
 
-  it('hands a message out once more than its limit', async () => {
+  it('delivers a message once more than its limit', async () => {
     expect(await deliveriesOf({ ...quorum, 'x-delivery-limit': 2 }, reject, 9)).toHaveLength(3);
   });
 
-  it('counts a lost channel', async () => {
+  it('counts a closed channel', async () => {
     const queue = unique('fact');
     await broker.declare(queue, { arguments: quorum });
     await broker.send(queue, 'x');
@@ -106,7 +106,7 @@ describe('a classic queue', () => {
   it.each([
     ['reject', reject],
     ['nack', nack],
-  ])('counts no %s: only the flag redelivered tells', async (_name, settle) => {
+  ])('does not count a %s: only the flag redelivered is set', async (_name, settle) => {
     const [first, ...later] = await deliveriesOf({}, settle, 25);
     expect(first).toEqual({ redelivered: false, counted: undefined, acquired: undefined });
     expect(later).toHaveLength(24);
@@ -114,7 +114,7 @@ describe('a classic queue', () => {
   });
 });
 
-it('a quorum queue delays what is rejected from 4.3 on, and does not look at the arguments before', async () => {
+it('a quorum queue delays rejected messages since 4.3, and ignores the arguments before', async () => {
   const delays = {
     'x-delayed-retry-type': 'failed',
     'x-delayed-retry-min': 300,
@@ -134,7 +134,7 @@ it('a quorum queue delays what is rejected from 4.3 on, and does not look at the
   else expect(second - first).toBeLessThan(250);
 });
 
-it('a message of 17 MiB is taken before 4.0, and ends the channel from there on', async () => {
+it('a message of 17 MiB is accepted before 4.0, and closes the channel since', async () => {
   const queue = unique('fact');
   await broker.declare(queue);
   const own = await Broker.connect();
@@ -149,7 +149,7 @@ it('a message of 17 MiB is taken before 4.0, and ends the channel from there on'
   await own.close();
 });
 
-it('a feature that is deprecated is permitted before 4.3, and ends the connection from there on', async () => {
+it('a deprecated feature is permitted before 4.3, and closes the connection since', async () => {
   const own = await Broker.connect();
   const args = { 'x-queue-master-locator': 'min-masters' };
   const declared = own.declare(unique('fact'), { arguments: args });
@@ -162,8 +162,8 @@ it('a feature that is deprecated is permitted before 4.3, and ends the connectio
   await own.close();
 });
 
-describe('the history of dead letters in a message that a client publishes', () => {
-  it('goes on before 4.0, and begins anew from there on', async () => {
+describe('the x-death header of a message that a client publishes', () => {
+  it('is continued before 4.0, and started over since', async () => {
     const queue = unique('history');
     const target = `${queue}.target`;
     await broker.declare(target);

@@ -5,7 +5,7 @@ import { Broker, management, unique } from '../support/broker';
 import { handlerOf } from '../support/handlers';
 
 describe('a restart of the broker', () => {
-  it('keeps what waits, with its properties', { timeout: 90_000 }, async () => {
+  it('keeps waiting messages, with their properties', { timeout: 90_000 }, async () => {
     const names = { classic: unique('restart'), quorum: unique('restart') };
     const seen: Delivery[] = [];
     const at: number[] = [];

@@ -6,10 +6,10 @@ import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
 
-describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (queueType) => {
+describe.each(['classic', 'quorum'] as const)('republishing from a %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  it('over an outage: each message as often as its cap and the outages allow', async () => {
+  it('during outages: each message is attempted as often as its attempts and the outages allow', async () => {
     const queue = unique('outage');
     const proxy = await openProxy();
     const warnings: string[] = [];
@@ -54,13 +54,13 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
       { timeoutMs: 25_000 },
     );
     await until(async () => (await broker.ready(queue)) === 0);
-    // A cut between a copy and its confirm makes two messages of one, each with attempts of its own.
+    // An outage between a publish and its confirm duplicates the message; each has attempts of its own.
     for (const id of all) expect(runs.get(id)).toBeLessThanOrEqual(3 + 3);
     expect(app.registry.get(Handler, 'handle').inFlight).toBe(0);
     expect(warnings).toEqual([]);
   }, 60_000);
 
-  it('under a memory alarm: acknowledgements go through, no copy is published', async () => {
+  it('during a memory alarm: acknowledgements are sent, nothing is published', async () => {
     const queue = unique('alarm');
     const proxy = await openProxy();
     const Handler = handlerOf({ queue, queueType, deadLetter: `${queue}.dead` }, (id: string) =>
@@ -73,7 +73,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     });
     const of = (settlement: string): number =>
       app.settlements.filter((each) => each.status === settlement).length;
-    // The connection for copies is there already: under the alarm it is told when it publishes.
+    // The connection for republishing is open already: the broker blocks it when it publishes.
     await broker.send(queue, 'bad 0');
     await app.settled(1);
     await app.registry.pause(Handler, 'handle');
@@ -83,7 +83,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     proxy.clearFrames();
     await app.registry.resume(Handler, 'handle');
     await until(() => of('sent') === 4);
-    // Three acknowledged while the alarm is on: the broker has them, not the socket alone.
+    // Three acknowledged during the alarm: by the broker, not only written to the socket.
     await until(async () => {
       const listed = (await management.queues()).find(({ name }) => name === queue);
       return (listed?.messages_ready ?? 9) + (listed?.messages_unacknowledged ?? 9) === 2;
@@ -96,7 +96,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     await management.setMemoryAlarm(false);
     await until(() => of('sent') === 6, { timeoutMs: 20_000 });
     await broker.waitForReady(queue, 0);
-    // What the broker had not read arrives after the alarm: each is there, and none thrice.
+    // What the broker had not read arrives after the alarm: each message once or twice.
     const dead: string[] = [];
     await broker.waitForReady(`${queue}.dead`, 3 + published);
     for (let taken = 0; taken < 3 + published; taken += 1) {
@@ -105,7 +105,7 @@ describe.each(['classic', 'quorum'] as const)('copies from a %s queue', async (q
     expect([...new Set(dead)].sort()).toEqual(['bad 0', 'bad 1', 'bad 2']);
   }, 60_000);
 
-  it('an alarm shorter than republishTimeout delays them only', async () => {
+  it('during an alarm shorter than republishTimeout: messages are only delayed', async () => {
     const queue = unique('short');
     const proxy = await openProxy();
     let runs = 0;

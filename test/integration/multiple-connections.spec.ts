@@ -11,7 +11,7 @@ import { type AmqpProxy, fromClient } from '../support/proxy';
 
 const SILENT = { log: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A second connection beside that of the application under test. */
+/** A second connection besides the default one of the application under test. */
 function connectionTo(uri: string, name: string) {
   return RabbitMQModule.forRoot({
     uri,
@@ -24,7 +24,7 @@ function connectionTo(uri: string, name: string) {
 describe('an application with two connections', async () => {
   const broker = await openBroker();
 
-  it('consumes, settles and copies each subscription on its own', async () => {
+  it('consumes, settles and republishes each subscription on its own connection', async () => {
     const [first, second] = [await openProxy(), await openProxy()];
     const queues = { first: unique('first'), second: unique('second') };
     const names = { first: unique('one'), second: unique('two') };
@@ -49,7 +49,7 @@ describe('an application with two connections', async () => {
     await broker.send(queues.second, 1);
     await broker.waitForReady(`${queues.second}.dead`, 1);
     await waitForEmpty(queues.second);
-    // The retry and the dead letter went beside the second connection; the first one saw neither.
+    // The retry and the dead letter went through the second broker; the first one saw neither.
     expect(second.count('client', 'basic.publish')).toBe(2);
     expect(second.frames.filter(fromClient('basic.ack'))).toHaveLength(2);
     expect(first.count('client', 'basic.publish')).toBe(0);
@@ -60,7 +60,7 @@ describe('an application with two connections', async () => {
     expect(consumes(first, queues.second)).toBe(0);
     expect(consumes(second, queues.first)).toBe(0);
     expect(consumes(second, queues.second)).toBe(1);
-    // One lost connection is no matter of the other.
+    // A lost connection does not affect the other.
     second.cutAll();
     await broker.send(queues.second, 2);
     await broker.waitForReady(`${queues.second}.dead`, 2);
@@ -72,7 +72,7 @@ describe('an application with two connections', async () => {
     await waitForEmpty(queues.first);
   });
 
-  it('requires to know on which one a subscription consumes', async () => {
+  it('requires a subscription to name one of them', async () => {
     const proxy = await openProxy();
     const queue = unique('unsaid');
     const names = [unique('one'), unique('two')] as const;
@@ -89,7 +89,7 @@ describe('an application with two connections', async () => {
     expect(proxy.frames.filter(({ details }) => details.queue === queue)).toEqual([]);
   });
 
-  it('refuses the name of a connection that it does not have', async () => {
+  it('refuses the name of an unknown connection', async () => {
     const name = unique('one');
     const Handler = handlerOf({ queue: unique('absent'), connection: 'absent' }, () => undefined);
     const started = startApp({ providers: [Handler], rabbit: { name } });
@@ -98,7 +98,7 @@ describe('an application with two connections', async () => {
     );
   });
 
-  it('consumes nothing on one whose handlers are switched off', async () => {
+  it('consumes nothing on a connection with registerHandlers: false', async () => {
     const queue = unique('off');
     const proxy = await openProxy();
     const Handler = handlerOf({ queue }, () => undefined);

@@ -6,11 +6,11 @@ import { Releases, stop } from '../support/releases';
 import { SteadyPublisher } from '../support/steady-publisher';
 
 // The steps are those of docs/quorum-migration.md.
-describe('a running classic queue is moved to a quorum queue', async () => {
+describe('migrating a running classic queue to a quorum queue', async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();
 
-  /** The first release runs, and messages are published all the time. */
+  /** Starts the first release and publishes messages all the time. */
   async function setUp() {
     const exchange = unique('orders');
     const [classic, quorum] = [unique('billing'), unique('billing.quorum')];
@@ -26,13 +26,13 @@ describe('a running classic queue is moved to a quorum queue', async () => {
     onTestFinished(async () => void (await publisher.stop()));
     await publisher.goOn(100);
 
-    /** First the new binding, then no longer the old one; gives what was published meanwhile. */
+    /** Adds the new binding, then removes the old one; returns what was published in between. */
     const moveBinding = async (old = classic, next = quorum) => {
-      const from = publisher.begun;
+      const from = publisher.started;
       await broker.bind(next, exchange, 'order.paid');
       await publisher.goOn(10);
       await broker.channel((channel) => channel.unbindQueue(old, exchange, 'order.paid'));
-      return { from, to: publisher.begun };
+      return { from, to: publisher.started };
     };
     return {
       classic,
@@ -64,7 +64,7 @@ describe('a running classic queue is moved to a quorum queue', async () => {
     await until(isEmpty, { what: `queue ${queue} is empty`, timeoutMs: 20_000 });
   }
 
-  it('no message is lost; what is published between the two bindings comes twice', async () => {
+  it('loses no message; messages published while both bindings exist are delivered twice', async () => {
     const {
       classic,
       quorum,
@@ -105,7 +105,7 @@ describe('a running classic queue is moved to a quorum queue', async () => {
     expect(await broker.ready(classic)).toBeUndefined();
   });
 
-  it('the order is kept where the new subscription is paused until the old queue is empty', async () => {
+  it('keeps the order if the new subscription is paused until the old queue is empty', async () => {
     const {
       classic,
       quorum,
@@ -133,7 +133,7 @@ describe('a running classic queue is moved to a quorum queue', async () => {
     expect(atFirst).toEqual([...atFirst].sort((one, other) => one - other));
   });
 
-  it('the way back loses no message either', async () => {
+  it('loses no message on a rollback', async () => {
     const {
       classic,
       quorum,

@@ -15,10 +15,10 @@ import { until } from '../support/eventually';
 import { openProxy } from '../support/proxied';
 import { fromServer } from '../support/proxy';
 
-describe('the start', async () => {
+describe('startup', async () => {
   const broker = await openBroker();
 
-  it('resolves started when all subscriptions consume, and not before', async () => {
+  it('resolves started once all subscriptions consume', async () => {
     const queues = [unique('one'), unique('two')] as const;
     const proxy = await openProxy();
 
@@ -36,7 +36,7 @@ describe('the start', async () => {
     });
     const starting = startApp({
       providers: [Handler],
-      // Its own consumer is none of ours.
+      // RabbitMQModule's own consumer.
       rabbit: { uri: proxy.url, enableDirectReplyTo: false },
     });
     let hasStarted = false;
@@ -51,12 +51,12 @@ describe('the start', async () => {
     expect(app.registry.list().map(({ state }) => state)).toEqual(['consuming', 'consuming']);
   });
 
-  it('with no subscription, has started at once', async () => {
+  it('resolves started at once without subscriptions', async () => {
     const app = await startApp({ providers: [] });
     await expect(app.registry.started).resolves.toBeUndefined();
   });
 
-  it("does not wait for a broker that is down where golevelup's wait is false", async () => {
+  it("does not wait for a broker that is down if golevelup's wait is false", async () => {
     const queue = unique('later');
     const proxy = await openProxy();
     proxy.refuse(true);
@@ -90,7 +90,7 @@ describe('the start', async () => {
     expect(rejections).toEqual([]);
   });
 
-  it('rejects where the broker is down and golevelup waits for it', async () => {
+  it('fails if the broker is down and golevelup waits for it', async () => {
     const proxy = await openProxy();
     proxy.refuse(true);
 
@@ -106,7 +106,7 @@ describe('the start', async () => {
     await expect(starting).rejects.toThrow(/Failed to connect/);
   });
 
-  it('rejects started with a ShutdownError on a close before it, and is nobody’s unhandled rejection', async () => {
+  it('rejects started with a ShutdownError if closed before, without an unhandled rejection', async () => {
     const proxy = await openProxy();
     proxy.refuse(true);
     const rejections: unknown[] = [];
@@ -131,7 +131,7 @@ describe('the start', async () => {
     expect(app.registry.list().map(({ state }) => state)).toEqual(['stopped']);
   });
 
-  it('rejects started with a ShutdownError where the application closes without a start', async () => {
+  it('rejects started with a ShutdownError if the application closes without init()', async () => {
     @Module({ imports: [RabbitMQModule.forRoot({ uri: url }), SettleModule.forRoot()] })
     class AppModule {}
     const app = await NestFactory.create(AppModule, { logger: false });
@@ -140,7 +140,7 @@ describe('the start', async () => {
     await expect(started).rejects.toBeInstanceOf(ShutdownError);
   });
 
-  it('rejects started with a SettleStartupError where the broker refuses a subscription', async () => {
+  it('rejects started with a SettleStartupError if RabbitMQ refuses a subscription', async () => {
     const queue = unique('refused');
     await broker.declare(queue, { durable: false });
 

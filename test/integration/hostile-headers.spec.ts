@@ -27,7 +27,7 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
     return { seen, Handler };
   }
 
-  it.each(ways)('with headers named like members of objects, by %s', async (_name, way) => {
+  it.each(ways)('with headers named like members of Object, by %s', async (_name, way) => {
     const queue = unique('proto');
     const { seen, Handler } = failing(queue, way);
     await startApp({ providers: [Handler] });
@@ -47,7 +47,7 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
     expect(dead.properties.headers).toMatchObject({ 'x-settle-reason': 'attempts' });
   });
 
-  /** Runs some work while every object inherits a function. */
+  /** Runs work while every object inherits a function. */
   async function polluted(work: () => Promise<unknown>): Promise<void> {
     const prototype = Object.prototype as { foo?: () => void };
     prototype.foo = () => undefined;
@@ -58,11 +58,11 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
     }
   }
 
-  it.each(ways)('while Object.prototype has one property more, by %s', async (_name, way) => {
+  it.each(ways)('while Object.prototype has an additional property, by %s', async (_name, way) => {
     const queue = unique('polluted');
     const { seen, Handler } = failing(queue, way);
     const app = await startApp({ providers: [Handler] });
-    // amqplib itself opens no connection in such a world, and that for copies opens on first use.
+    // amqplib itself cannot open a connection then, and the one for republishing is opened on first use.
     await broker.send(queue, 'first');
     await broker.take(`${queue}.dead`);
     await app.settled(3);
@@ -78,7 +78,7 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
     expect(Object.hasOwn(properties.headers ?? {}, 'foo')).toBe(false);
   });
 
-  it('that no copy can be made of while it is so is not lost', async () => {
+  it('is not lost if it cannot be republished meanwhile', async () => {
     const queue = unique('unsendable');
     const { Handler } = failing(queue, () => retryAfter(20));
     const app = await startApp({ providers: [Handler], settle: { republishTimeout: 500 } });
@@ -93,8 +93,8 @@ describe.each(['classic', 'quorum'] as const)('a message on a %s queue', async (
     expect((await broker.take(`${queue}.dead`)).properties.messageId).toBe('kept');
   });
 
-  it.each([...ways, ['an undecodable body', undefined] as const])(
-    'without any header table, by %s',
+  it.each([...ways, ['an invalid payload', undefined] as const])(
+    'without a header table, by %s',
     async (_name, way) => {
       const queue = unique('bare');
       const { seen, Handler } = failing(queue, way ?? retry);

@@ -5,23 +5,23 @@ import { ChildApp } from '../support/process/child-app';
 import { useCompiledFixtures } from '../support/process/compiled';
 import { openProxy } from '../support/proxied';
 import { type AmqpProxy, fromServer } from '../support/proxy';
-import type { ClosingSettings } from './fixtures/closing';
+import type { ShutdownSettings } from './fixtures/shutdown';
 
-/** How long a process may take to end once `close()` has resolved, in ms: 1 s, and time for the machine. */
+/** How long a process may take to end once `close()` has resolved, in ms: 1 s, and some time for a slow machine. */
 const LIMIT = 2_500;
 
-describe('the process ends by itself after close()', async () => {
+describe('the process exits by itself after close()', async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();
 
   async function start(
     proxy: AmqpProxy,
-    handler: ClosingSettings['handler'],
+    handler: ShutdownSettings['handler'],
   ): Promise<{ child: ChildApp; queue: string }> {
     const queue = unique('ends');
     await broker.declare(queue);
-    const settings: ClosingSettings = { url: proxy.url, queue, handler, exits: false };
-    const child = new ChildApp(fixtures.pathOf('closing'), { settings });
+    const settings: ShutdownSettings = { url: proxy.url, queue, handler, exits: false };
+    const child = new ChildApp(fixtures.pathOf('shutdown'), { settings });
     await child.waitFor('ready');
     return { child, queue };
   }
@@ -34,21 +34,21 @@ describe('the process ends by itself after close()', async () => {
     child.signal('SIGUSR2');
     const exit = await child.exited();
     expect(exit).toEqual({ code: 0, signal: null });
-    const [closing] = child.told('closing');
-    const [closed] = child.told('closed');
+    const [closing] = child.reported('closing');
+    const [closed] = child.reported('closed');
     expect(closed?.at).toBeGreaterThanOrEqual(closing?.at ?? Number.POSITIVE_INFINITY);
     expect(Date.now() - (closed?.at ?? 0)).toBeLessThan(LIMIT);
-    expect(child.told('unhandledRejection')).toEqual([]);
+    expect(child.reported('unhandledRejection')).toEqual([]);
     expect(child.output).toEqual([]);
   }
 
-  it('while a drain waits for a handler', async () => {
+  it('while shutdown waits for a handler', async () => {
     const proxy = await openProxy();
     const { child, queue } = await start(proxy, 'work');
     await broker.send(queue, 1);
-    await child.waitFor('begun');
+    await child.waitFor('started');
     await closeAndEnd(child);
-    expect(child.told('done')).toHaveLength(1);
+    expect(child.reported('done')).toHaveLength(1);
     expect(await broker.ready(queue)).toBe(0);
   });
 
@@ -56,7 +56,7 @@ describe('the process ends by itself after close()', async () => {
     const proxy = await openProxy();
     const { child, queue } = await start(proxy, 'hang');
     await broker.send(queue, 1);
-    await child.waitFor('begun');
+    await child.waitFor('started');
     await closeAndEnd(child);
     await broker.waitForReady(queue, 1);
   });
@@ -71,7 +71,7 @@ describe('the process ends by itself after close()', async () => {
       1,
     ],
     [
-      'has a connection that the broker does not greet',
+      'has a connection that the broker does not answer',
       async (proxy) => {
         const greeting = proxy.hold(fromServer('connection.start'));
         return () => greeting.caught(1);
@@ -86,7 +86,7 @@ describe('the process ends by itself after close()', async () => {
       },
       2, // Nothing said whether the copy was there: beside it, the original comes again.
     ],
-  ])('while a retry copy %s', async (_name, hinder, left) => {
+  ])('while a retry being republished %s', async (_name, hinder, left) => {
     const proxy = await openProxy();
     const { child, queue } = await start(proxy, 'retryLater');
     await consuming(queue);
@@ -98,7 +98,7 @@ describe('the process ends by itself after close()', async () => {
     await broker.waitForReady(queue, left);
   });
 
-  it('while it waits to connect again', async () => {
+  it('while it waits to reconnect', async () => {
     const proxy = await openProxy();
     const { child, queue } = await start(proxy, 'work');
     await consuming(queue);
@@ -122,21 +122,21 @@ describe('a process that exits as soon as close() resolves', async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();
 
-  it('has acknowledged what its handler finished in that moment, in 12 runs', async () => {
+  it('has acknowledged what its handler finished at that moment, in 12 runs', async () => {
     const queue = unique('exits');
     await broker.declare(queue);
     for (let run = 1; run <= 12; run += 1) {
       const proxy = await openProxy();
       await broker.send(queue, run);
-      const settings: ClosingSettings = {
+      const settings: ShutdownSettings = {
         url: proxy.url,
         queue,
         handler: 'closeTheApp',
         exits: true,
       };
-      const child = new ChildApp(fixtures.pathOf('closing'), { settings });
+      const child = new ChildApp(fixtures.pathOf('shutdown'), { settings });
       expect(await child.exited()).toEqual({ code: 0, signal: null });
-      expect(child.told('done')).toHaveLength(1);
+      expect(child.reported('done')).toHaveLength(1);
       expect(await broker.ready(queue), `after run ${run}`).toBe(0);
     }
   }, 60_000);

@@ -27,28 +27,28 @@ describe('a signal under load', async () => {
         hooks,
       } satisfies WorkerSettings,
     });
-    // In the middle of a turn: some handlers have ended, some are running.
+    // In the middle of a turn: some handlers have finished, some are running.
     await child.waitFor('done', 2 * PREFETCH + 1);
     child.signal('SIGTERM');
     expect(await child.exited()).toEqual(exit);
 
     const names = child.events.map(({ event }) => event);
-    expect(names.slice(names.indexOf('signal'))).not.toContain('begun');
-    const begun = child.told('begun').map(({ id }) => id);
-    const done = child.told('done').map(({ id }) => id);
-    expect(done.slice().sort()).toEqual(begun.slice().sort());
-    await broker.waitForReady(queue, MESSAGES - begun.length);
+    expect(names.slice(names.indexOf('signal'))).not.toContain('started');
+    const started = child.reported('started').map(({ id }) => id);
+    const done = child.reported('done').map(({ id }) => id);
+    expect(done.slice().sort()).toEqual(started.slice().sort());
+    await broker.waitForReady(queue, MESSAGES - started.length);
 
     const left = await drainQueue(queue);
-    expect(begun.filter((id) => left.ids.has(id))).toEqual([]);
-    // Only what had been pushed already can have been out.
+    expect(started.filter((id) => left.ids.has(id))).toEqual([]);
+    // Only messages already delivered can have been in flight.
     expect(left.redelivered).toBeLessThanOrEqual(PREFETCH);
-    const complaints = child.told('log').filter(({ level }) => level !== 'log');
+    const complaints = child.reported('log').filter(({ level }) => level !== 'log');
     expect(complaints).toEqual([]);
-    expect(child.told('unhandledRejection')).toEqual([]);
+    expect(child.reported('unhandledRejection')).toEqual([]);
   });
 
-  /** Takes everything out of a queue. */
+  /** Takes all messages out of a queue. */
   async function drainQueue(
     queue: string,
   ): Promise<{ readonly ids: ReadonlySet<unknown>; readonly redelivered: number }> {

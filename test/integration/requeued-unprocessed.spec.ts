@@ -8,8 +8,8 @@ import { itOn } from '../support/versions';
 const broker = await openBroker();
 
 /**
- * Stops an application again and again while a handler of it runs, which never ends in time, and starts it
- * anew. Gives the attempts that its handler has seen.
+ * Repeatedly closes an application while its handler runs, which never ends in time, and starts it again.
+ * Returns the attempts that the handler has seen.
  */
 async function attemptsOverStops(stops: number): Promise<number[]> {
   const queue = unique('released');
@@ -35,21 +35,21 @@ async function attemptsOverStops(stops: number): Promise<number[]> {
   return attempts;
 }
 
-itOn({ from: '4.3', because: 'the server tells a release from a failure' })(
-  'a delivery that is released when the service stops costs no attempt',
+itOn({ from: '4.3', because: 'the server distinguishes unprocessed from failed messages' })(
+  'a message requeued unprocessed at shutdown costs no attempt',
   async () => {
     expect(await attemptsOverStops(3)).toEqual([1, 1, 1, 1]);
   },
 );
 
-itOn({ before: '4.3', because: 'the server counts each return' })(
-  'a delivery that is released when the service stops costs an attempt',
+itOn({ before: '4.3', because: 'the server counts each requeue' })(
+  'a message requeued unprocessed at shutdown costs an attempt',
   async () => {
     expect(await attemptsOverStops(3)).toEqual([1, 2, 3, 4]);
   },
 );
 
-it('on a classic queue a released delivery costs no attempt', async () => {
+it('on a classic queue a message requeued unprocessed costs no attempt', async () => {
   const queue = unique('released-classic');
   const attempts: number[] = [];
   const Handler = handlerOf({ queue, retry: { attempts: 10 } }, (_payload, { attempt }) => {

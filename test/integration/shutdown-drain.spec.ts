@@ -11,23 +11,23 @@ import { fromClient, fromServer } from '../support/proxy';
 describe('close()', async () => {
   const broker = await openBroker();
 
-  it('starts nothing that comes in before the cancel is confirmed, and gives it back', async () => {
-    const queue = unique('not-begun');
+  it('requeues what is delivered before the cancel is confirmed, without starting it', async () => {
+    const queue = unique('not-started');
     const proxy = await openProxy();
     const finish = new Gate();
-    const begun: string[] = [];
+    const started: string[] = [];
 
     @Injectable()
     class Handler {
       @Subscribe({ queue, prefetch: 2 })
       async handle(id: string): Promise<void> {
-        begun.push(id);
+        started.push(id);
         await finish.promise;
       }
     }
     const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     await broker.send(queue, 'first');
-    await until(() => begun.length === 1);
+    await until(() => started.length === 1);
     const cancel = proxy.hold(fromClient('basic.cancel'), { times: 1 });
     const closed = app.close();
     await cancel.caught(1);
@@ -39,7 +39,7 @@ describe('close()', async () => {
     finish.open();
     await closed;
 
-    expect(begun).toEqual(['first']);
+    expect(started).toEqual(['first']);
     const results = app.settlements.map(({ delivery, status }) => [delivery.payload, status]);
     expect(results).toContainEqual(['first', 'sent']);
     expect(results.filter(([, result]) => result === 'released')).toHaveLength(1);
@@ -47,8 +47,8 @@ describe('close()', async () => {
     expect((await broker.take(queue)).fields.redelivered).toBe(true);
   });
 
-  it('waits for begun handlers, their acknowledgements and the work after them', async () => {
-    const queue = unique('begun');
+  it('waits for running handlers, their acknowledgements and andAfter()', async () => {
+    const queue = unique('started');
     const order: string[] = [];
     const finish = new Gate();
 
@@ -56,7 +56,7 @@ describe('close()', async () => {
     class Handler {
       @Subscribe({ queue })
       async handle() {
-        order.push('begun');
+        order.push('started');
         await finish.promise;
         return ack().andAfter(async ({ status }) => {
           order.push(`after ${status}`);
@@ -76,12 +76,12 @@ describe('close()', async () => {
       });
     });
     await broker.send(queue, 1);
-    await until(() => order.includes('begun'));
+    await until(() => order.includes('started'));
     const closed = app.close().then(() => order.push('closed'));
     finish.open();
     await Promise.all([closed, completed]);
     expect(order).toEqual([
-      'begun',
+      'started',
       'event',
       'after sent',
       'after work',
@@ -91,16 +91,16 @@ describe('close()', async () => {
     expect(await broker.ready(queue)).toBe(0);
   });
 
-  it('aborts the signals before its time ends, and gives up at its end', async () => {
+  it('aborts the signals before shutdownTimeout, and gives up when it expires', async () => {
     const queue = unique('hung');
     const aborted: { reason: unknown; at: number }[] = [];
-    let begun = 0;
+    let started = 0;
 
     @Injectable()
     class Handler {
       @Subscribe({ queue })
       async handle(_payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery) {
-        begun += 1;
+        started += 1;
         delivery.signal.addEventListener('abort', () =>
           aborted.push({ reason: delivery.signal.reason, at: performance.now() }),
         );
@@ -113,7 +113,7 @@ describe('close()', async () => {
     });
     await broker.send(queue, 1);
     await broker.send(queue, 2);
-    await until(() => begun === 2);
+    await until(() => started === 2);
     const startedAt = performance.now();
     await app.close();
     const took = performance.now() - startedAt;
@@ -135,15 +135,15 @@ describe('close()', async () => {
     await broker.waitForReady(queue, 2);
   });
 
-  it('aborts at once where all of its time is after the abort', async () => {
+  it('aborts at once if abortGracePeriod is as long as shutdownTimeout', async () => {
     const queue = unique('abort-at-once');
-    let begun = false;
+    let started = false;
 
     @Injectable()
     class Handler {
       @Subscribe({ queue })
       async handle(_payload: unknown, _message: unknown, _headers: unknown, delivery: Delivery) {
-        begun = true;
+        started = true;
         await new Promise((_resolve, reject) => {
           delivery.signal.addEventListener('abort', () => reject(delivery.signal.reason));
         });
@@ -154,7 +154,7 @@ describe('close()', async () => {
       settle: { shutdownTimeout: '20s', abortGracePeriod: '20s' },
     });
     await broker.send(queue, 1);
-    await until(() => begun);
+    await until(() => started);
     await app.close();
     expect(app.settlements.map(({ status }) => status)).toEqual(['released']);
     await broker.waitForReady(queue, 1);

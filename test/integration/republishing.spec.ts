@@ -8,7 +8,7 @@ import { handlerOf } from '../support/handlers';
 import { openProxy } from '../support/proxied';
 import { type Frame, fromClient, fromServer } from '../support/proxy';
 
-/** The frames that decide over a message and its copy, in their order. */
+/** The frames that settle and republish a message, in order. */
 function orderOf(frames: readonly Frame[], consuming: number): string[] {
   return frames.flatMap(({ direction, method, connection }) => {
     const isOriginal = connection === consuming;
@@ -19,10 +19,10 @@ function orderOf(frames: readonly Frame[], consuming: number): string[] {
   });
 }
 
-describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueType) => {
+describe.each(['classic', 'quorum'] as const)('republishing, %s queue', async (queueType) => {
   const broker = await openBroker();
 
-  it('is published, confirmed, and only then is its original acknowledged', async () => {
+  it('acknowledges the original only after the confirm', async () => {
     const queue = unique('order');
     const proxy = await openProxy();
     const Handler = handlerOf(
@@ -44,8 +44,8 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
     await waitForEmpty(queue);
   });
 
-  it.each(['before', 'behind'])(
-    'whose process dies %s the broker has it never costs the message',
+  it.each(['before', 'after'])(
+    'never loses the message when the process dies %s the publish reached the broker',
     async (when) => {
       const queue = unique('crash');
       const proxy = await openProxy();
@@ -62,8 +62,8 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
           : proxy.hold(fromServer('basic.ack'));
       await broker.send(queue, 1);
       await caught.caught(1);
-      if (when === 'behind') await broker.waitForReady(`${queue}.dead`, 1);
-      // For the broker this is the end of the process: nothing more comes, nothing is acknowledged.
+      if (when === 'after') await broker.waitForReady(`${queue}.dead`, 1);
+      // To the broker this looks like the end of the process: nothing more arrives, nothing is acknowledged.
       proxy.refuse(true);
       proxy.cutAll();
       await broker.waitForReady(queue, 1);
@@ -76,8 +76,8 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
     },
   );
 
-  it.each(['before', 'behind'])(
-    'that an outage meets %s the broker has it is not sent again: the original comes again',
+  it.each(['before', 'after'])(
+    'does not repeat a publish after an outage %s it reached the broker: the original is redelivered',
     async (when) => {
       const queue = unique('outage');
       const proxy = await openProxy();
@@ -102,7 +102,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
       });
       const caught = proxy.hold(
         when === 'before' ? fromClient('basic.publish') : fromServer('basic.ack'),
-        // The other copies still declare where they go.
+        // The other messages still have their waiting queue declared.
         { onlyMatching: true },
       );
       for (let id = 1; id <= 50; id += 1) await broker.send(queue, id);
@@ -114,7 +114,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
       proxy.cutAll();
       caught.release();
       await settled(50);
-      // During the outage nothing is kept to be sent later.
+      // During the outage nothing is buffered to be published later.
       expect(settlements.map(({ status }) => status)).toEqual(Array(50).fill('abandoned'));
       expect(proxy.count('client', 'basic.publish')).toBe(50);
       proxy.refuse(false);
@@ -124,7 +124,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
       await until(() => ends() >= 50 + copies, { timeoutMs: 20_000, what: 'all ends' });
       await waitForEmpty(queue);
       expect(ends()).toBe(50 + copies);
-      // One chain of attempts each for the original and for the copy that the broker had.
+      // One series of attempts for the original and one for the republished message that the broker had.
       const most = copies === 0 ? attempts + 1 : 2 * attempts;
       expect(runs.size).toBe(50);
       for (const count of runs.values()) {
@@ -135,7 +135,7 @@ describe.each(['classic', 'quorum'] as const)('a copy, %s queue', async (queueTy
   );
 });
 
-/** How many messages the queues hold whose name begins with this, handed out or not. */
+/** The number of messages, ready and unacknowledged, in all queues whose name begins with this. */
 async function holding(prefix: string): Promise<number> {
   const queues = (await managed().queues()).filter(({ name }) => name.startsWith(prefix));
   return queues.reduce((sum, one) => sum + one.messages_ready + one.messages_unacknowledged, 0);

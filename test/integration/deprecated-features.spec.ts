@@ -5,11 +5,11 @@ import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 import { describeOn, itOn } from '../support/versions';
 
-/** What 4.3 no longer permits: it ends the connection of whoever declares a queue with it. */
+/** A feature that 4.3 no longer permits: it closes the connection on which such a queue is declared. */
 const forbidden = { arguments: { 'x-queue-master-locator': 'min-masters' } };
 
-itOn({ from: '4.3', because: 'earlier ones take it' })(
-  'a queue argument that the server no longer takes is refused at the start, in one line',
+itOn({ from: '4.3', because: 'earlier ones accept it' })(
+  'a queue argument that the server no longer accepts is refused at startup, in one line',
   async () => {
     const queue = unique('arguments');
     const queueOptions = { arguments: { 'x-queue-version': 1 } };
@@ -21,11 +21,11 @@ itOn({ from: '4.3', because: 'earlier ones take it' })(
 );
 
 describeOn({ from: '4.3', because: 'earlier ones permit the feature' })(
-  'a queue for which the server ends the connection',
+  'a queue whose declaration closes the connection',
   async () => {
     const broker = await openBroker();
 
-    it('is refused at the start, in one line with the class, the method and the feature', async () => {
+    it('is refused at startup, in one line with the class, the method and the feature', async () => {
       const queue = unique('forbidden');
       const Handler = handlerOf({ queue, queueOptions: forbidden }, () => undefined);
       const starting = startApp({ providers: [Handler] });
@@ -34,7 +34,7 @@ describeOn({ from: '4.3', because: 'earlier ones permit the feature' })(
       );
     });
 
-    it('is tried twice and never again; its neighbours consume, and none of them is blamed', async () => {
+    it('is declared twice and never again; other subscriptions keep consuming and are not blamed', async () => {
       const queue = unique('forbidden');
       const others = [unique('neighbour'), unique('neighbour')];
       const ran: string[] = [];
@@ -57,7 +57,7 @@ describeOn({ from: '4.3', because: 'earlier ones permit the feature' })(
       for (const name of others) await broker.send(name, 1);
       await until(() => ran.length === 2);
       expect(log.matching(/\[refused\]/, ['error'])).toHaveLength(1);
-      // Longer than the pauses between the first tries.
+      // Longer than the delays between the first attempts.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect(ends()).toBe(before);
       expect(stateOf(Forbidden)).toBe('refused');

@@ -7,7 +7,7 @@ import { until } from '../support/eventually';
 import { openProxy } from '../support/proxied';
 import { fromServer } from '../support/proxy';
 
-/** Resolves when the module itself has stopped; the application may still close other things. */
+/** Resolves when the module itself has stopped; the application may still be closing other things. */
 function stopped({ app }: TestApp): Promise<void> {
   return new Promise((resolve) => {
     app.get(SettlementEvents).subscribe({ complete: resolve });
@@ -17,7 +17,7 @@ function stopped({ app }: TestApp): Promise<void> {
 describe('close()', async () => {
   const broker = await openBroker();
 
-  it('stops once, however often it is asked', async () => {
+  it('shuts down once, however often it is called', async () => {
     const proxy = await openProxy();
 
     @Injectable()
@@ -27,7 +27,7 @@ describe('close()', async () => {
     }
     const app = await startApp({ providers: [Handler], rabbit: { uri: proxy.url } });
     const end = stopped(app);
-    // RabbitMQModule's own part of the first one never ends when a second one overtakes it.
+    // RabbitMQModule's own part of the first call never ends when a second call overtakes it.
     void app.app.close();
     await app.app.close();
     await end;
@@ -36,7 +36,7 @@ describe('close()', async () => {
     expect(proxy.count('server', 'basic.cancel-ok')).toBe(1);
   });
 
-  it('ends before the first connection is up', async () => {
+  it('ends before the first connection is open', async () => {
     const proxy = await openProxy();
     proxy.refuse(true);
 
@@ -57,7 +57,7 @@ describe('close()', async () => {
     await expect(app.registry.started).rejects.toBeInstanceOf(ShutdownError);
   });
 
-  it('ends when the broker has gone', async () => {
+  it('ends when the broker is down', async () => {
     const queue = unique('broker-gone');
     const proxy = await openProxy();
     let signal: AbortSignal | undefined;
@@ -83,7 +83,7 @@ describe('close()', async () => {
     await broker.waitForReady(queue, 1);
   });
 
-  it('aborts and ends in its time when the broker answers nothing', async () => {
+  it('aborts and ends within shutdownTimeout when the broker does not respond', async () => {
     const queue = unique('silent');
     const proxy = await openProxy();
     let signal: AbortSignal | undefined;
@@ -124,7 +124,7 @@ describe('close()', async () => {
     await closed;
   });
 
-  it('does not resolve before the broker has answered behind the acknowledgements', async () => {
+  it('does not resolve before the broker has responded to a request sent after the acknowledgements', async () => {
     const queue = unique('round-trip');
     const proxy = await openProxy();
 
@@ -148,14 +148,14 @@ describe('close()', async () => {
       .map(({ method }) => method);
     expect(sent.slice(-3)).toEqual(['basic.ack', 'basic.cancel', 'channel.close']);
     expect(await broker.ready(queue)).toBe(0);
-    // Whoever does not wait for the answer has gone on long before.
+    // Without waiting for the response, close() would have resolved long before.
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(hasStopped).toBe(false);
     answer.release();
     await Promise.all([end, closed]);
   });
 
-  it('keeps what was finished in the moment of the close, in 60 runs', async () => {
+  it('keeps what was finished at the moment of closing, in 60 runs', async () => {
     const queue = unique('moment');
     for (let run = 1; run <= 60; run += 1) {
       let handled: () => void = () => undefined;

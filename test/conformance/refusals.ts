@@ -14,7 +14,7 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   {
-    what: 'an argument that is there and not asked for',
+    what: 'an additional argument',
     present: { 'x-max-length': 7 },
     wanted: {},
     text: /406 .*inequivalent arg 'x-max-length' for queue '.+' in vhost '.+': received none but current is the value '7' of type '\w+'/,
@@ -26,7 +26,7 @@ const REFUSALS: readonly Refusal[] = [
     text: /406 .*inequivalent arg 'x-max-length' for queue .*: received '8' but current is '7'/,
   },
   {
-    what: 'an argument that is asked for and not there',
+    what: 'a missing argument',
     present: {},
     wanted: { queueOptions: { deadLetterExchange: 'other' } },
     text: /406 .*inequivalent arg 'x-dead-letter-exchange' for queue .*: received the value 'other' of type 'longstr' but current is none/,
@@ -35,7 +35,7 @@ const REFUSALS: readonly Refusal[] = [
     what: 'another type',
     present: {},
     wanted: { queueType: 'quorum' },
-    // RabbitMQ from 4.0 on knows the type of a queue that was declared without one.
+    // Since 4.0 RabbitMQ knows the type of a queue that was declared without one.
     text: /406 .*inequivalent arg 'x-queue-type' for queue .*: received (the value 'quorum' of type 'longstr' but current is none|'quorum' but current is 'classic')/,
   },
   {
@@ -45,14 +45,14 @@ const REFUSALS: readonly Refusal[] = [
     text: /406 .*inequivalent arg 'durable' for queue .*: received 'false' but current is 'true'/,
   },
   {
-    what: 'a queue that it can not have for itself: it may be free later',
+    what: 'exclusive access that is not available: it may be later',
     present: {},
     wanted: { queueOptions: { exclusive: true } },
     event: 'reconnecting',
     text: /405 .*RESOURCE_LOCKED - cannot obtain exclusive access to locked queue/,
   },
   {
-    what: 'an argument that no queue has',
+    what: 'an invalid argument',
     wanted: { queueOptions: { messageTtl: -1 } },
     text: /406 .*invalid arg 'x-message-ttl' for queue/,
   },
@@ -68,10 +68,10 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** What is refused, with the broker's own words. */
-export const refusingScenarios: readonly ConformanceScenario[] = [
+/** What is refused, with the broker's own error. */
+export const refusalScenarios: readonly ConformanceScenario[] = [
   ...REFUSALS.map(({ what, present, wanted, text, event = 'refused' }) => ({
-    name: `a subscription hears the broker's own words: ${what}`,
+    name: `a subscription receives the broker's own error: ${what}`,
     async run(adapter: ConformanceAdapter) {
       const queue = freshName('refusal');
       if (present !== undefined) await adapter.declareQueue(queue, present);
@@ -79,11 +79,11 @@ export const refusingScenarios: readonly ConformanceScenario[] = [
       await under.waitFor(event);
       await under.close();
       assert.match(under.reasons[0]?.message ?? '', text);
-      assert.ok(!under.told.includes('consuming'));
+      assert.ok(!under.events.includes('consuming'));
     },
   })),
   {
-    name: 'arguments that a broker does not know are no difference',
+    name: 'unknown arguments are not a difference',
     async run(adapter) {
       const queue = freshName('unknown');
       await adapter.declareQueue(queue, { 'x-queue-type': 'classic', 'x-of-nobody': 1 });
@@ -93,7 +93,7 @@ export const refusingScenarios: readonly ConformanceScenario[] = [
     },
   },
   {
-    name: 'a queue that the server names goes with a pause, and comes back by another name',
+    name: 'a server-named queue is deleted by a pause, and resuming declares one with another name',
     async run(adapter) {
       const exchange = freshName('exchange');
       await adapter.declareExchange(exchange, 'fanout');
@@ -103,7 +103,7 @@ export const refusingScenarios: readonly ConformanceScenario[] = [
       const first = await under.next();
       await settle(first, 'ack');
       await under.consumer.pause();
-      await poll(adapter, 'the end of the queue', async () =>
+      await poll(adapter, 'the deletion of the queue', async () =>
         (await adapter.messages(first.queue)) === undefined ? true : undefined,
       );
       under.consumer.resume();
@@ -116,7 +116,7 @@ export const refusingScenarios: readonly ConformanceScenario[] = [
     },
   },
   {
-    name: 'without acknowledgements a message is gone once it is handed out, and nothing limits how many are',
+    name: 'with noAck a message is removed when it is delivered, and prefetch does not apply',
     async run(adapter) {
       const queue = freshName('noAck');
       const under = await new ConsumerUnderTest(adapter, { queue, noAck: true }, 1).start();

@@ -7,7 +7,7 @@ import { startApp } from '../support/app';
 import { openBroker, unique, url } from '../support/broker';
 import { until } from '../support/eventually';
 
-/** A provider that notes what it handles. */
+/** A provider that records what it handles. */
 function collector(queue: string): { readonly type: Type; readonly handled: unknown[] } {
   const handled: unknown[] = [];
 
@@ -24,7 +24,7 @@ function collector(queue: string): { readonly type: Type; readonly handled: unkn
 describe('two applications in one process', async () => {
   const broker = await openBroker();
 
-  it('both consume, each its own; the first can be made again', async () => {
+  it('consume independently; the first can be started again', async () => {
     const queues = { one: unique('one'), two: unique('two') };
     const first = collector(queues.one);
     const second = collector(queues.two);
@@ -49,7 +49,7 @@ describe('two applications in one process', async () => {
     await appTwo.close();
   });
 
-  it('of which one closes the connections of RabbitMQModule: the other says so once, and closes', async () => {
+  it('share the connections of RabbitMQModule: when one closes them, the other logs it once, and can close', async () => {
     const [queueOne, queueTwo] = [unique('one'), unique('two')];
     const appOne = await startApp({ providers: [collector(queueOne).type] });
     const appTwo = await startApp({ providers: [collector(queueTwo).type] });
@@ -62,7 +62,7 @@ describe('two applications in one process', async () => {
     expect(appTwo.log.matching(/./, ['error'])).toHaveLength(1);
   });
 
-  it('one of which has a connection of its own: it goes on when the other closes', async () => {
+  it('are independent if one has a connection of its own', async () => {
     const [queueOne, queueTwo] = [unique('one'), unique('two')];
     const own = collector(queueTwo);
     const connection = new AmqpConnection({ uri: url });

@@ -6,10 +6,10 @@ import { ConsumerUnderTest, freshName, poll, republish, send, settle, waitForRea
 
 const TYPES = ['classic', 'quorum'] as const;
 
-/** Copies, delays, dead letters. */
-export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((queueType) => [
+/** Retries, delays, dead letters. */
+export const republishingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((queueType) => [
   {
-    name: `${queueType}: a copy to the retry address comes with the next attempt, otherwise unchanged`,
+    name: `${queueType}: a message republished for a retry arrives with the next attempt, otherwise unchanged`,
     async run(adapter) {
       const queue = freshName('copy');
       const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
@@ -21,8 +21,8 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
         headers: { tenant: 'a' },
       });
       const first = await under.next();
-      const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      const next = retryMessageOf(under.record(first), 2, systemClock.now());
+      assert.equal(await republish(first, next, { to: 'retry', delayMs: 0 }), 'confirmed');
       await settle(first, 'ack');
       const second = await under.next();
       assert.equal(under.attempt(second), 2);
@@ -38,7 +38,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
     },
   },
   {
-    name: `${queueType}: a delayed copy comes no sooner than its delay, and not behind a longer one`,
+    name: `${queueType}: a delayed retry arrives after its delay, and is not blocked by a longer one`,
     async run(adapter) {
       const queue = freshName('delay');
       const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
@@ -48,8 +48,8 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
       ] as const) {
         await send(adapter, queue, text);
         const delivery = await under.next();
-        const copy = retryMessageOf(under.record(delivery), 2, systemClock.now());
-        assert.equal(await republish(delivery, copy, { to: 'retry', delayMs }), 'confirmed');
+        const next = retryMessageOf(under.record(delivery), 2, systemClock.now());
+        assert.equal(await republish(delivery, next, { to: 'retry', delayMs }), 'confirmed');
         await settle(delivery, 'ack');
       }
       await adapter.pass(150);
@@ -64,7 +64,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
     },
   },
   {
-    name: `${queueType}: a copy to the dead-letter queue is there, and starts at attempt 1 when put back`,
+    name: `${queueType}: a dead letter starts at attempt 1 when it is published to the queue again`,
     async run(adapter) {
       const queue = freshName('dead');
       const dead = `${queue}.dead`;
@@ -73,8 +73,8 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
       await send(adapter, queue, 'one');
       const delivery = await under.next();
       const diagnosis = { reason: 'drop', withStack: false };
-      const copy = deadLetterMessageOf(under.record(delivery), diagnosis, systemClock.now());
-      assert.equal(await republish(delivery, copy, { to: 'deadLetter' }), 'confirmed');
+      const next = deadLetterMessageOf(under.record(delivery), diagnosis, systemClock.now());
+      assert.equal(await republish(delivery, next, { to: 'deadLetter' }), 'confirmed');
       await settle(delivery, 'ack');
       const [message] = await waitForReady(adapter, dead, 1);
       assert.equal(message?.headers['x-settle-reason'], 'drop');
@@ -86,7 +86,7 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
     },
   },
   {
-    name: `${queueType}: a copy whose queue was deleted is sent once the queue is declared again`,
+    name: `${queueType}: a message for a deleted queue is published after the queue is declared again`,
     async run(adapter) {
       const queue = freshName('returned');
       const dead = `${queue}.dead`;
@@ -98,40 +98,40 @@ export const copyingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((q
       await send(adapter, queue, 'one');
       const delivery = await under.next();
       await adapter.deleteQueue(dead);
-      const copy = deadLetterMessageOf(
+      const next = deadLetterMessageOf(
         under.record(delivery),
         { reason: 'drop', withStack: false },
         systemClock.now(),
       );
       let result: string | undefined;
-      void republish(delivery, copy, { to: 'deadLetter' }).then((ended) => {
+      void republish(delivery, next, { to: 'deadLetter' }).then((ended) => {
         result = ended;
       });
-      assert.equal(await poll(adapter, 'the copy', () => result), 'confirmed');
+      assert.equal(await poll(adapter, 'the result', () => result), 'confirmed');
       await waitForReady(adapter, dead, 1);
       await under.close();
     },
   },
   {
-    name: `${queueType}: a neighbour at the same exchange never sees a copy`,
+    name: `${queueType}: another queue bound to the same exchange receives no republished message`,
     async run(adapter) {
-      const [exchange, queue, neighbour] = ['exchange', 'own', 'neighbour'].map(freshName);
-      assert.ok(exchange && queue && neighbour);
+      const [exchange, queue, other] = ['exchange', 'own', 'other'].map(freshName);
+      assert.ok(exchange && queue && other);
       await adapter.declareExchange(exchange, 'fanout');
-      await adapter.declareQueue(neighbour, { 'x-queue-type': 'classic' });
-      await adapter.bind(neighbour, exchange, '');
+      await adapter.declareQueue(other, { 'x-queue-type': 'classic' });
+      await adapter.bind(other, exchange, '');
       const under = await new ConsumerUnderTest(adapter, { queue, queueType, exchange }).start();
       await under.waitFor('consuming');
       await adapter.publish(exchange, 'a.key', Buffer.from('one'), {});
       const first = await under.next();
-      const copy = retryMessageOf(under.record(first), 2, systemClock.now());
-      assert.equal(await republish(first, copy, { to: 'retry', delayMs: 0 }), 'confirmed');
+      const next = retryMessageOf(under.record(first), 2, systemClock.now());
+      assert.equal(await republish(first, next, { to: 'retry', delayMs: 0 }), 'confirmed');
       await settle(first, 'ack');
       const second = await under.next();
       const record = under.record(second);
       assert.deepEqual([record.exchange, record.routingKey], [exchange, 'a.key']);
       await settle(second, 'ack');
-      await waitForReady(adapter, neighbour, 1);
+      await waitForReady(adapter, other, 1);
       await under.close();
     },
   },

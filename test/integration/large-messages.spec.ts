@@ -7,10 +7,12 @@ import { handlerOf } from '../support/handlers';
 
 const MEGABYTE = 1024 * 1024;
 
-describe('many large messages', async () => {
+describe('many large messages that are retried', async () => {
   const broker = await openBroker();
 
-  it('are each handled twice, however full the socket is', { timeout: 120_000 }, async () => {
+  it('are each handled twice, however full the socket buffer is', {
+    timeout: 120_000,
+  }, async () => {
     const queue = unique('large');
     const count = 200;
     const prefetch = 20;
@@ -38,7 +40,7 @@ describe('many large messages', async () => {
     await app.settled(2 * count, 100_000);
     expect(runs.size).toBe(count);
     for (const [id, attempts] of runs) expect([id, attempts]).toEqual([id, [1, 2]]);
-    // No more copies are under way than messages are in hand: that bounds the memory.
+    // At most prefetch messages are being republished at a time: that limits the memory.
     expect(inFlight).toBeLessThanOrEqual(prefetch);
     expect(new Set(app.settlements.map(({ status }) => status))).toEqual(new Set(['sent']));
     await broker.waitForReady(queue, 0);

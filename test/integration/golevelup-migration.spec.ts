@@ -7,7 +7,7 @@ import { itOn } from '../support/versions';
 
 // The steps are those of docs/migration-golevelup.md.
 describe.each(['classic', 'quorum'] as const)(
-  'a running @RabbitSubscribe on a %s queue becomes @Subscribe',
+  'migrating a running @RabbitSubscribe on a %s queue to @Subscribe',
   async (queueType) => {
     const broker = await openBroker();
     const fixtures = useCompiledFixtures();
@@ -19,7 +19,7 @@ describe.each(['classic', 'quorum'] as const)(
       const bound = { exchange, routingKey: 'order.paid', queue };
       const byGolevelup = {
         ...bound,
-        // As most have it: nothing said for a classic queue.
+        // As in most applications: no type is given for a classic queue.
         ...(queueType === 'quorum' && {
           queueOptions: { arguments: { 'x-queue-type': 'quorum' } },
         }),
@@ -45,7 +45,7 @@ describe.each(['classic', 'quorum'] as const)(
       return { queue, releases, byGolevelup, word, settling, first, publisher };
     }
 
-    it('no message is lost or comes twice, while old and new run beside each other', async () => {
+    it('loses and duplicates no message while the old and the new release run side by side', async () => {
       const { queue, releases, word, settling, first, publisher } = await setUp();
       const second = await releases.start({ subscribe: [word] });
       await publisher.goOn(50);
@@ -66,30 +66,30 @@ describe.each(['classic', 'quorum'] as const)(
       expect(await broker.ready(`${queue}.dead`)).toBe(0);
     });
 
-    it('the way back loses nothing either: what waits comes back to @RabbitSubscribe', async () => {
+    it('loses nothing on a rollback: delayed retries return to @RabbitSubscribe', async () => {
       const { queue, releases, byGolevelup, settling, first, publisher } = await setUp();
       const second = await releases.start({ subscribe: [settling], backoff: 2_000 });
       await stop(first);
       await publisher.goOn(100);
       await stop(second);
       const back = await releases.start({ rabbitSubscribe: byGolevelup });
-      const before = back.told('done').length;
+      const before = back.reported('done').length;
       await publisher.goOn(20);
       const twice = await releases.allDone(await publisher.stop());
       expect(twice).toEqual([]);
-      expect(back.told('done').length).toBeGreaterThan(before);
-      const waited = back.told('done').filter(({ id }) => Number(id) % 10 === 0);
+      expect(back.reported('done').length).toBeGreaterThan(before);
+      const waited = back.reported('done').filter(({ id }) => Number(id) % 10 === 0);
       expect(waited.length).toBeGreaterThan(0);
       expect(await broker.ready(queue)).toBe(0);
     });
   },
 );
 
-describe('what golevelup has put back again and again', async () => {
+describe('a message that golevelup has requeued repeatedly', async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();
 
-  /** A message that was put back three times, as golevelup does it, and then waits in its queue. */
+  /** A message that was requeued three times, as golevelup does it, and is then ready in its queue. */
   async function putBack(queueType: 'classic' | 'quorum') {
     const exchange = unique('orders');
     const queue = unique('put-back');
@@ -112,13 +112,13 @@ describe('what golevelup has put back again and again', async () => {
     return { queue, releases };
   }
 
-  it('is at its first attempt on a classic queue', async () => {
+  it('is at attempt 1 on a classic queue', async () => {
     const { releases } = await putBack('classic');
     await releases.allDone([1]);
   });
 
   itOn({ before: '4.3', because: 'later ones do not count a nack' })(
-    'is above the cap on a quorum queue, and goes to the dead-letter queue',
+    'exceeds the attempts on a quorum queue and is dead-lettered',
     async () => {
       const { queue, releases } = await putBack('quorum');
       const { properties } = await broker.take(`${queue}.dead`);
