@@ -11,7 +11,7 @@ export const republishingScenarios: readonly ConformanceScenario[] = TYPES.flatM
   {
     name: `${queueType}: a message republished for a retry arrives with the next attempt, otherwise unchanged`,
     async run(adapter) {
-      const queue = freshName('copy');
+      const queue = freshName('retry');
       const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
       await send(adapter, queue, 'one', {
         messageId: 'm1',

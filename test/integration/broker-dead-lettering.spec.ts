@@ -56,8 +56,8 @@ describe.each(['classic', 'quorum'] as const)(
         expect(properties.headers?.['x-death']?.[0]).toMatchObject({ queue, reason: 'rejected' });
         expect(properties.headers).not.toHaveProperty('x-settle-reason');
         // Only a classic queue, which does not count, needs republished messages.
-        const copies = queueType === 'classic' ? cap - 1 : 0;
-        expect(proxy.count('client', 'basic.publish')).toBe(copies);
+        const published = queueType === 'classic' ? cap - 1 : 0;
+        expect(proxy.count('client', 'basic.publish')).toBe(published);
         expect(await broker.ready(queue)).toBe(0);
       },
     );

@@ -176,7 +176,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       await broker.declare(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
       const Refused = recorded(delayedByBroker(queue, 3), () => retryAfter());
       await expect(startApp({ providers: [Refused] })).rejects.toThrow(
-        /Handler\.handle: queue .*: the broker refuses it: .*406.*x-delayed-retry-/,
+        /Handler\.handle: RabbitMQ refused to declare or consume queue .*406.*x-delayed-retry-/,
       );
     });
   },

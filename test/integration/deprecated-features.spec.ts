@@ -15,7 +15,7 @@ itOn({ from: '4.3', because: 'earlier ones accept it' })(
     const queueOptions = { arguments: { 'x-queue-version': 1 } };
     const Handler = handlerOf({ queue, queueOptions }, () => undefined);
     await expect(startApp({ providers: [Handler] })).rejects.toThrow(
-      /^.*Handler\.handle: queue "arguments.*": the broker refuses it: .*invalid arg 'x-queue-version'.*$/m,
+      /^.*Handler\.handle: RabbitMQ refused to declare or consume queue "arguments.*invalid arg 'x-queue-version'.*$/m,
     );
   },
 );
@@ -30,7 +30,7 @@ describeOn({ from: '4.3', because: 'earlier ones permit the feature' })(
       const Handler = handlerOf({ queue, queueOptions: forbidden }, () => undefined);
       const starting = startApp({ providers: [Handler] });
       await expect(starting).rejects.toThrow(
-        /^.*Handler\.handle: queue "forbidden.*": the broker refuses it: .*not tried again before the next start: .*Feature `queue_master_locator` is deprecated.*$/m,
+        /^.*Handler\.handle: RabbitMQ refused to declare or consume queue "forbidden.*Disabled until restart: .*Feature `queue_master_locator` is deprecated.*$/m,
       );
     });
 

@@ -81,7 +81,7 @@ describe('a quorum queue with a delivery limit by policy', async () => {
   });
 
   it('does not count republished messages: each starts with a count of its own', async () => {
-    const queue = unique('policy-limit-copies');
+    const queue = unique('policy-limit-republished');
     await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
     await setPolicy(queue, { 'delivery-limit': 1 });
     const Handler = handlerOf(
@@ -147,7 +147,7 @@ describe('a queue whose type is the default of its virtual host', async () => {
     const rabbit = { uri: address.href };
     const classic = startApp({ providers: [handlerOf({ queue }, () => undefined)], rabbit });
     await expect(classic).rejects.toThrow(
-      new RegExp(`queue "${queue}": the broker refuses it: .*x-queue-type`),
+      new RegExp(`RabbitMQ refused to declare or consume queue "${queue}": .*x-queue-type`),
     );
     const app = await startApp({
       providers: [handlerOf({ queue, queueType: 'quorum' }, () => undefined)],

@@ -21,7 +21,7 @@ describe("OpenTelemetry's instrumentation of amqplib", async () => {
   /** How the spans of a message have ended. */
   const endsOf = (child: ChildApp, id: string): (string | undefined)[] =>
     child
-      .told('span ended')
+      .reported('span ended')
       .filter((one) => one.id === id)
       .map(({ text }) => text);
 
@@ -50,7 +50,7 @@ describe("OpenTelemetry's instrumentation of amqplib", async () => {
     await child.waitFor('span ended', ends.length);
     // A republished message can arrive before the acknowledgement of the one that it replaces.
     expect(endsOf(child, 'one').sort()).toEqual(ends);
-    expect(child.told('span started')).toHaveLength(ends.length);
+    expect(child.reported('span started')).toHaveLength(ends.length);
     await close(child);
   });
 
@@ -61,7 +61,7 @@ describe("OpenTelemetry's instrumentation of amqplib", async () => {
     for (const id of ids) await broker.send(queue, {}, { messageId: id });
     const child = await start({ does: 'ack', options: { queue, prefetch: 20 } });
     await child.waitFor('span ended', ids.length);
-    const ended = child.told('span ended').map(({ id, text }) => `${id} ${text}`);
+    const ended = child.reported('span ended').map(({ id, text }) => `${id} ${text}`);
     expect(ended.sort()).toEqual(ids.map((id) => `${id} ack`).sort());
     await close(child);
   });

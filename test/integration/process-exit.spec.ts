@@ -84,7 +84,7 @@ describe('the process exits by itself after close()', async () => {
         const confirm = proxy.hold(fromServer('basic.ack'));
         return () => confirm.caught(1);
       },
-      2, // Nothing said whether the copy was there: beside it, the original comes again.
+      2, // Unconfirmed: the republished message is there, and the original is requeued.
     ],
   ])('while a retry being republished %s', async (_name, hinder, left) => {
     const proxy = await openProxy();

@@ -61,7 +61,7 @@ describe('a queue', async () => {
       two(): void {}
     }
     await expect(startApp({ providers: [Handler] })).rejects.toThrow(
-      new RegExp(`Handler\\.two: queue: .*"${queue}", which Handler\\.one consumes too`),
+      new RegExp(`Handler\\.two: queue "${queue}" is already consumed by Handler\\.one`),
     );
   });
 

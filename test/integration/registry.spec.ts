@@ -223,7 +223,7 @@ describe('SettlementEvents', async () => {
     app.app.get(SettlementEvents).subscribe(() => steps.push('event'));
     await broker.send(queue, {});
     await until(() => steps.length === 3);
-    expect(steps).toEqual(['event', 'first', 'sent acknowledge']);
+    expect(steps).toEqual(['event', 'first', 'sent ack']);
     expect(app.log.matching(/a callback of andAfter\(\) failed/, ['error'])).toHaveLength(1);
   });
 });

@@ -20,7 +20,7 @@ describe.each(['classic', 'quorum'] as const)(
       settle: { republishTimeout?: number } = {},
       options: Partial<AcknowledgedOptions> = {},
     ) {
-      const queue = unique('copy');
+      const queue = unique('republished');
       const dead = `${queue}.dead`;
       const proxy = await openProxy();
       const runs: { id: string; at: number }[] = [];
@@ -164,10 +164,10 @@ describe.each(['classic', 'quorum'] as const)(
         expect(outcomes()).toEqual(['sent']);
         await until(() => sent('basic.ack') === 1);
         expect([sent('basic.nack'), sent('basic.reject')]).toEqual([0, 0]);
-        const copies = proxy.count('client', 'basic.publish');
-        expect(copies).toBeLessThanOrEqual(2);
-        if (before) expect(copies).toBe(2);
-        await broker.waitForReady(dead, copies);
+        const published = proxy.count('client', 'basic.publish');
+        expect(published).toBeLessThanOrEqual(2);
+        if (before) expect(published).toBe(2);
+        await broker.waitForReady(dead, published);
         expect(await broker.ready(queue)).toBe(0);
       },
     );

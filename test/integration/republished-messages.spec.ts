@@ -46,13 +46,13 @@ describe.each(['classic', 'quorum'] as const)(
     const broker = await openBroker();
 
     /** The message at attempts 1 and 2, and the dead letter. */
-    async function copiesOf(
+    async function messagesOf(
       body: Buffer,
       published: Options.Publish,
       way: () => Outcome,
       options: Partial<AcknowledgedOptions> = {},
     ): Promise<ConsumeMessage[]> {
-      const queue = unique('copied');
+      const queue = unique('republished');
       const seen: ConsumeMessage[] = [];
       const Handler = handlerOf(
         {
@@ -81,22 +81,22 @@ describe.each(['classic', 'quorum'] as const)(
     it.each(ways)('keep properties and headers, by %s', async (_name, way) => {
       const priority = queueType === 'classic' ? { queueOptions: { maxPriority: 10 } } : {};
       const published = { ...properties, headers };
-      const copies = await copiesOf(Buffer.from('{}'), published, way, priority);
-      for (const copy of copies) {
-        expect(copy.properties).toMatchObject(properties);
-        expect(appHeaders(copy)).toEqual(headers);
+      const messages = await messagesOf(Buffer.from('{}'), published, way, priority);
+      for (const message of messages) {
+        expect(message.properties).toMatchObject(properties);
+        expect(appHeaders(message)).toEqual(headers);
       }
     });
 
     it.each(ways)('stay transient if the message was, by %s', async (_name, way) => {
-      const copies = await copiesOf(Buffer.from('{}'), { deliveryMode: 1 }, way);
-      for (const copy of copies) expect(copy.properties.deliveryMode).toBe(1);
+      const messages = await messagesOf(Buffer.from('{}'), { deliveryMode: 1 }, way);
+      for (const message of messages) expect(message.properties.deliveryMode).toBe(1);
     });
 
     it('lose what would do harm: expiration, user id, CC, BCC, counts and x-death', async () => {
       const other = unique('carbon');
       await broker.declare(other);
-      const [first, second, dead] = await copiesOf(
+      const [first, second, dead] = await messagesOf(
         Buffer.from('{}'),
         {
           expiration: 60_000,
@@ -116,16 +116,16 @@ describe.each(['classic', 'quorum'] as const)(
       );
       expect(first?.properties.expiration).toBe('60000');
       expect(first?.properties.userId).toBe('guest');
-      for (const copy of [second, dead]) {
-        expect(copy?.properties.expiration).toBeUndefined();
-        expect(copy?.properties.userId).toBeUndefined();
-        const names = Object.keys(copy?.properties.headers ?? {});
+      for (const message of [second, dead]) {
+        expect(message?.properties.expiration).toBeUndefined();
+        expect(message?.properties.userId).toBeUndefined();
+        const names = Object.keys(message?.properties.headers ?? {});
         expect(names).toContain('x-other');
         for (const name of ['CC', 'x-acquired-count', 'x-settle-anything']) {
           expect(names).not.toContain(name);
         }
         // A quorum queue adds its own count.
-        expect(copy?.properties.headers?.['x-delivery-count']).not.toBe(7);
+        expect(message?.properties.headers?.['x-delivery-count']).not.toBe(7);
       }
       const names = Object.keys(dead?.properties.headers ?? {});
       expect(names.filter((name) => name.includes('death'))).toEqual([]);
@@ -187,7 +187,7 @@ describe.each(['classic', 'quorum'] as const)(
         ways.map(([way, say]) => [name, way, body, published ?? {}, say] as const),
       ),
     )('keep a body of %s byte for byte, by %s', async (_name, _way, body, published, say) => {
-      for (const { content } of await copiesOf(body, published, say)) {
+      for (const { content } of await messagesOf(body, published, say)) {
         expect(content.equals(body)).toBe(true);
       }
     });

@@ -108,8 +108,8 @@ describe.each(['classic', 'quorum'] as const)('republishing, %s queue', async (q
       for (let id = 1; id <= 50; id += 1) await broker.send(queue, id);
       await caught.caught(1);
       await until(() => proxy.count('client', 'basic.publish') === 50);
-      const copies = when === 'before' ? 0 : 50;
-      await until(async () => (await holding(queue)) === 50 + copies);
+      const published = when === 'before' ? 0 : 50;
+      await until(async () => (await holding(queue)) === 50 + published);
       proxy.refuse(true);
       proxy.cutAll();
       caught.release();
@@ -121,11 +121,11 @@ describe.each(['classic', 'quorum'] as const)('republishing, %s queue', async (q
       const ends = (): number =>
         settlements.filter(({ status, decision }) => status === 'sent' && decision.kind === 'ack')
           .length;
-      await until(() => ends() >= 50 + copies, { timeoutMs: 20_000, what: 'all ends' });
+      await until(() => ends() >= 50 + published, { timeoutMs: 20_000, what: 'all ends' });
       await waitForEmpty(queue);
-      expect(ends()).toBe(50 + copies);
+      expect(ends()).toBe(50 + published);
       // One series of attempts for the original and one for the republished message that the broker had.
-      const most = copies === 0 ? attempts + 1 : 2 * attempts;
+      const most = published === 0 ? attempts + 1 : 2 * attempts;
       expect(runs.size).toBe(50);
       for (const count of runs.values()) {
         expect(count).toBeGreaterThanOrEqual(attempts);

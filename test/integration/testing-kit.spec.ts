@@ -88,7 +88,7 @@ describe.each<[string, Options]>([
       expect(await test.deliver(Billing, 'charge', 'drop')).toMatchObject({
         decision: 'deadLetter',
         reason: 'drop',
-        copies: [{ queue: `${name}.dead` }],
+        republished: { queue: `${name}.dead` },
       });
       expect(await test.deliver(Billing, 'charge', 'fail')).toMatchObject({
         reason: 'error',
