@@ -12,7 +12,19 @@ export default defineConfig({
         plugins,
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.spec.ts', 'test/support/server/spec/!(private-node).spec.mjs'],
+          include: ['test/unit/**/*.spec.ts'],
+          // Nest is loaded once per worker instead of once per file.
+          isolate: false,
+          setupFiles: ['test/unit/setup.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        plugins,
+        // What the other tests stand on: the AMQP proxy, the server finder, the benchmark's arithmetic.
+        test: {
+          name: 'support',
+          include: ['test/support/spec/**/!(private-node).spec.{ts,mjs}'],
           testTimeout: 20_000,
         },
       },
@@ -39,7 +51,7 @@ export default defineConfig({
           name: 'integration',
           include: [
             'test/integration/**/*.spec.ts',
-            'test/support/server/spec/private-node.spec.mjs',
+            'test/support/spec/server/private-node.spec.mjs',
           ],
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,

@@ -38,6 +38,7 @@ try {
   await prepareReleases(asked, { log: (line) => console.error(line) });
   const counts = [
     await runProject('unit', rest),
+    await runProject('support', rest),
     await runProject('examples', rest),
     ...(asked.length === 0
       ? [await runProject('integration', rest)]

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Delivery, type Outcome, retryAfter, Subscribe } from '../../../lib';
+import { systemClock } from '../../../lib/clock';
 import { start } from './app';
 
 type Rest = [unknown, unknown, Delivery];
@@ -9,6 +10,7 @@ type Rest = [unknown, unknown, Delivery];
 describe('time', () => {
   afterEach(() => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
   });
 
   it('reaches delays that no timer of Node keeps', async () => {
@@ -86,7 +88,9 @@ describe('time', () => {
     expect(test.settlements(Worker, 'handle')).toHaveLength(2);
   });
 
-  it('says that a test is not idle, and why, before the test runner gives up', async () => {
+  it('rejects idle() with the reason after 4 s, before a test runner gives up', async () => {
+    const monotonic = systemClock.monotonic;
+    vi.spyOn(systemClock, 'monotonic').mockImplementation(() => 40 * monotonic());
     @Injectable()
     class Slow {
       @Subscribe({ queue: 'slow' })
@@ -96,7 +100,9 @@ describe('time', () => {
     }
     const test = await start({ providers: [Slow] });
     await test.publish('', 'slow', 1);
-    await expect(test.idle()).rejects.toThrow('1 message in flight');
+    const begin = systemClock.monotonic();
+    await expect(test.idle()).rejects.toThrow('Not idle after 4s: 1 message in flight');
+    expect(systemClock.monotonic() - begin).toBeGreaterThan(4_000);
   });
 
   it.each([-1, Number.NaN, '50 days' as never, '50d' as const])(

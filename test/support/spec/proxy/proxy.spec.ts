@@ -6,8 +6,8 @@ import {
   fromServer,
   heartbeat,
   protocolHeader,
-} from '../../support/proxy';
-import { allEnd, Bench, deliver, eventually, publish } from './proxy-peers';
+} from '../../proxy';
+import { allEnd, Bench, deliver, eventually, publish } from './peers';
 
 let bench: Bench;
 let proxy: AmqpProxy;

@@ -6,7 +6,7 @@ import {
   fromServer,
   heartbeat,
   protocolHeader,
-} from '../../support/proxy';
+} from '../../proxy';
 import {
   allEnd,
   arrives,
@@ -18,7 +18,7 @@ import {
   passes,
   publish,
   publishMethod,
-} from './proxy-peers';
+} from './peers';
 
 const published = ['basic.publish', 'content.header', 'content.body', 'content.body'];
 const delivered = ['basic.deliver', 'content.header', 'content.body', 'content.body'];

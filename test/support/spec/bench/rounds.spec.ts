@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Cell } from '../../../bench/cells.mjs';
-import { cellsOf } from '../../../bench/cells.mjs';
-import type { Run } from '../../../bench/run/measure.mjs';
-import { orderOf, runRounds } from '../../../bench/run/rounds.mjs';
+import type { Cell } from '../../../../bench/cells.mjs';
+import { cellsOf } from '../../../../bench/cells.mjs';
+import type { Run } from '../../../../bench/run/measure.mjs';
+import { orderOf, runRounds } from '../../../../bench/run/rounds.mjs';
 
 const cell = (name: string, groups: Cell['groups']): Cell => ({
   name,

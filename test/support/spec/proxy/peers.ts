@@ -10,8 +10,8 @@ import {
   FrameParser,
   heartbeat,
   method,
-} from '../../support/proxy';
-import { nameOf, type RawFrame } from '../../support/proxy/frames';
+} from '../../proxy';
+import { nameOf, type RawFrame } from '../../proxy/frames';
 
 /** One end of a TCP connection that sends hand-made bytes and keeps what it receives. */
 export class Peer {

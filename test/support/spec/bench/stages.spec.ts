@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costsOf } from '../../../bench/report/stages.mjs';
+import { costsOf } from '../../../../bench/report/stages.mjs';
 
 const frames: [functionName: string, url: string][] = [
   ['(idle)', ''],

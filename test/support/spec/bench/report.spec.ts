@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isOlder } from '../../../bench/poison-cases.mjs';
-import { chartOf } from '../../../bench/report/chart.mjs';
-import { cellTable, intervalText, markdownTable } from '../../../bench/report/tables.mjs';
+import { isOlder } from '../../../../bench/poison-cases.mjs';
+import { chartOf } from '../../../../bench/report/chart.mjs';
+import { cellTable, intervalText, markdownTable } from '../../../../bench/report/tables.mjs';
 
 describe('a Markdown table', () => {
   it('lines its columns up, text to the left and numbers to the right', () => {

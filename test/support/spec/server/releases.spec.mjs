@@ -1,8 +1,8 @@
 // @ts-check
 import { describe, expect, it } from 'vitest';
-import { mirrorAmong } from '../apt-mirror.mjs';
-import { isOf, releases, suiteOf, takeReleases } from '../releases.mjs';
-import { countTests } from '../test-report.mjs';
+import { mirrorAmong } from '../../server/apt-mirror.mjs';
+import { isOf, releases, suiteOf, takeReleases } from '../../server/releases.mjs';
+import { countTests } from '../../server/test-report.mjs';
 
 describe('releases', () => {
   it('are three, each in a Debian release', () => {

@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
-import { findServer } from '../find-server.mjs';
+import { findServer } from '../../server/find-server.mjs';
 
-const runWithServer = fileURLToPath(new URL('../run-with-server.mjs', import.meta.url));
+const runWithServer = fileURLToPath(new URL('../../server/run-with-server.mjs', import.meta.url));
 vi.stubEnv('RABBITMQ_URL', undefined);
 
 /**

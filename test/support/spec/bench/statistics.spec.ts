@@ -6,7 +6,7 @@ import {
   percentile,
   ratiosOf,
   verdictOf,
-} from '../../../bench/statistics.mjs';
+} from '../../../../bench/statistics.mjs';
 
 const numbers = fc.array(fc.double({ min: 0.1, max: 1e6, noNaN: true }), {
   minLength: 1,

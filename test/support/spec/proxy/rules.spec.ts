@@ -6,17 +6,8 @@ import {
   fromClient,
   fromServer,
   heartbeat,
-} from '../../support/proxy';
-import {
-  allEnd,
-  arrives,
-  Bench,
-  deliver,
-  eventually,
-  type Peer,
-  passes,
-  publish,
-} from './proxy-peers';
+} from '../../proxy';
+import { allEnd, arrives, Bench, deliver, eventually, type Peer, passes, publish } from './peers';
 
 const published = ['basic.publish', 'content.header', 'content.body', 'content.body'];
 const delivered = ['basic.deliver', 'content.header', 'content.body', 'content.body'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeRange, includes, type Release } from '../../support/version-range';
+import { describeRange, includes, type Release } from '../version-range';
 
 const because = 'of a change';
 

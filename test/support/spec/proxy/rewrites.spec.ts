@@ -9,17 +9,8 @@ import {
   fromClient,
   fromServer,
   heartbeat,
-} from '../../support/proxy';
-import {
-  arrives,
-  Bench,
-  declare,
-  deliver,
-  eventually,
-  type Peer,
-  passes,
-  publish,
-} from './proxy-peers';
+} from '../../proxy';
+import { arrives, Bench, declare, deliver, eventually, type Peer, passes, publish } from './peers';
 
 const delivered = ['basic.deliver', 'content.header', 'content.body', 'content.body'];
 

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findServer, managementFrom } from '../find-server.mjs';
-import { installPackage } from '../install.mjs';
+import { findServer, managementFrom } from '../../server/find-server.mjs';
+import { installPackage } from '../../server/install.mjs';
 
 const standIn = fileURLToPath(new URL('docker-stand-in.mjs', import.meta.url));
 const notInstalled = { findInstalledScripts: () => undefined };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { delaysOf, FULL, latenessOf, QUICK } from '../../../bench/run/delays.mjs';
+import { delaysOf, FULL, latenessOf, QUICK } from '../../../../bench/run/delays.mjs';
 
 describe('the delays of the measurement', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import * as build from '../../support/proxy';
-import { type FrameDetails, FrameError, FrameParser, fromClient } from '../../support/proxy';
-import { detailsOf, type Frame, joined, nameOf } from '../../support/proxy/frames';
-import { declare, deliver, publish } from './proxy-peers';
+import * as build from '../../proxy';
+import { type FrameDetails, FrameError, FrameParser, fromClient } from '../../proxy';
+import { detailsOf, type Frame, joined, nameOf } from '../../proxy/frames';
+import { declare, deliver, publish } from './peers';
 
 const { argument, method } = build;
 const { short, long, longLong, text, bits } = argument;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf } from '../../../bench/cells.mjs';
-import { type ProgramLabel, programs } from '../../../bench/programs.mjs';
-import { estimatesOf, ratiosIn } from '../../../bench/report/estimates.mjs';
-import type { Run } from '../../../bench/run/measure.mjs';
-import type { CellRuns } from '../../../bench/run/rounds.mjs';
-import { costTargets, ratioTargets } from '../../../bench/targets.mjs';
+import { cellsOf } from '../../../../bench/cells.mjs';
+import { type ProgramLabel, programs } from '../../../../bench/programs.mjs';
+import { estimatesOf, ratiosIn } from '../../../../bench/report/estimates.mjs';
+import type { Run } from '../../../../bench/run/measure.mjs';
+import type { CellRuns } from '../../../../bench/run/rounds.mjs';
+import { costTargets, ratioTargets } from '../../../../bench/targets.mjs';
 
 const rates: Partial<Record<ProgramLabel, number>> = { settle: 300, golevelup: 200 };
 const cpus: Partial<Record<ProgramLabel, number>> = {

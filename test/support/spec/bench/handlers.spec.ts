@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type HandlerKind, handlerOf } from '../../../bench/programs/support/handlers.mjs';
+import { type HandlerKind, handlerOf } from '../../../../bench/programs/support/handlers.mjs';
 
 function counted(handler: HandlerKind) {
   const counts = { called: 0, succeeded: 0 };

@@ -1,8 +1,8 @@
 // @ts-check
 import { expect, it, vi } from 'vitest';
-import { runOnReleases } from '../run-on-releases.mjs';
+import { runOnReleases } from '../../server/run-on-releases.mjs';
 
-/** @typedef {import('../run-on-releases.mjs').TestRun} TestRun */
+/** @typedef {import('../../server/run-on-releases.mjs').TestRun} TestRun */
 
 /**
  * @param {{ missing?: string, runs?: Record<string, Partial<TestRun>> }} [machine]
@@ -26,7 +26,7 @@ function make({ missing, runs = {} } = {}) {
           events.push(`stop ${version}`);
         };
         const server = { url: 'amqp://x', version: `${version}.1`, stop };
-        return /** @type {import('../rabbit-server.mjs').RabbitServer} */ (
+        return /** @type {import('../../server/rabbit-server.mjs').RabbitServer} */ (
           /** @type {unknown} */ (server)
         );
       }),

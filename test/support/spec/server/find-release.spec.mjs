@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findServer, prepareReleases } from '../find-server.mjs';
-import { versionOfScripts } from '../installed.mjs';
+import { findServer, prepareReleases } from '../../server/find-server.mjs';
+import { versionOfScripts } from '../../server/installed.mjs';
 
 const standIn = fileURLToPath(new URL('docker-stand-in.mjs', import.meta.url));
 

@@ -15,9 +15,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { unpackRelease } from '../unpack.mjs';
+import { unpackRelease } from '../../server/unpack.mjs';
 
-const script = fileURLToPath(new URL('../unpack.sh', import.meta.url));
+const script = fileURLToPath(new URL('../../server/unpack.sh', import.meta.url));
 const unpacked = 'usr/lib/rabbitmq/lib/rabbitmq_server-4.3.6/sbin';
 
 vi.setConfig({ testTimeout: 30_000 });
