@@ -17,7 +17,7 @@ import { joinOptions } from '../subscribe/bindings';
 import { faultsOf } from '../subscribe/normalize';
 import { resolveSettleOptions } from '../subscribe/resolve-settle-options';
 import { resolveInterceptors } from './interceptor-resolver';
-import { conflictsIn, connectionFor, routingFaults } from './planning-checks';
+import { conflictsIn, connectionFor, golevelupConflictsIn, routingFaults } from './planning-checks';
 
 /** One subscription that is to consume: its handler, its options and its connection. */
 export interface PlannedSubscription {
@@ -60,6 +60,7 @@ export class SubscriptionPlanner {
       ...interceptorFaults,
       ...explored.faults,
       ...faults,
+      ...golevelupConflictsIn(planned, explored.golevelupHandlers),
     ];
     if (all.length > 0) throw new SettleStartupError([...new Set(all)]);
     if (planned.length > 0) this.#warnOfRequestScope();

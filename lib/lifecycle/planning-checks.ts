@@ -1,6 +1,7 @@
 import type { BrokerConnection } from '../amqp/connection';
 import { texts } from '../log/texts';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { GolevelupHandler } from '../nest/golevelup-handlers';
 import type { PlannedSubscription } from './planner';
 
 /** The connection of a subscription; a fault if there is none of its name. */
@@ -44,4 +45,25 @@ export function conflictsIn(planned: readonly PlannedSubscription[]): string[] {
     }
   });
   return faults;
+}
+
+/** Queues that golevelup's own handlers consume as well, a line each. */
+export function golevelupConflictsIn(
+  planned: readonly PlannedSubscription[],
+  handlers: readonly GolevelupHandler[],
+): string[] {
+  return planned.flatMap(({ handler, subscription: { queue }, connection }) =>
+    handlers
+      .filter(({ connection: name }) => name === undefined || name === connection.name)
+      .filter((one) => queue !== undefined && queuesOf(one, connection).includes(queue))
+      .map(({ label }) => texts.sharedWithGolevelup(handler.label, label, queue ?? '')),
+  );
+}
+
+function queuesOf(
+  { queue, name }: GolevelupHandler,
+  connection: BrokerConnection,
+): readonly (string | undefined)[] {
+  const entries = name === undefined ? undefined : connection.handlerOptions(name);
+  return [queue, ...(entries ?? []).map((entry) => entry.queue)];
 }

@@ -34,6 +34,8 @@ export const applicationTexts = {
     `${handler}: routingKey: expected a key, since exchange "${exchange}" routes by it; found none. '' binds to the empty key`,
   sharedQueue: (one: string, other: string, queue: string): string =>
     `${other}: queue "${queue}" is already consumed by ${one}; each handler would receive only some of the messages`,
+  sharedWithGolevelup: (handler: string, other: string, queue: string): string =>
+    `${handler}: queue "${queue}" is also consumed by ${other} (@RabbitSubscribe or @RabbitRPC); each handler would receive only some of the messages`,
   sharedConsumerTag: (one: string, other: string, tag: string): string =>
     `${other}: queueOptions.consumerOptions.consumerTag: "${tag}" is already used by ${one}; consumer tags must differ`,
   refused: (handler: string, queue: string | undefined, error: unknown): string =>

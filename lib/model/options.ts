@@ -80,7 +80,7 @@ export interface DeadLetterOptions {
 /** What is declared on the broker at startup; what is not declared is checked. */
 export interface DeclareOptions {
   /**
-   * The queue and its bindings.
+   * The queue. Its bindings are declared unless `declare` is false as a whole.
    * @default true
    */
   readonly queue?: boolean;

@@ -5,6 +5,7 @@ import { texts } from '../log/texts';
 import type { SubscribeOptions } from '../model/options';
 import { subscribeOptionsOf } from '../subscribe/subscribe.decorator';
 import type { HandlerClass } from '../subscribe/token';
+import { type GolevelupHandler, golevelupHandlersOf } from './golevelup-handlers';
 
 /** One decorated method of one provider or controller of this application. */
 export interface HandlerMethod {
@@ -19,7 +20,16 @@ export interface HandlerMethod {
   readonly id: string;
 }
 
-/** Finds the decorated methods of the application. Has no side effects: no getter is read, nothing is made. */
+/** What the container of an application holds. */
+export interface Explored {
+  readonly handlers: readonly HandlerMethod[];
+  /** The handlers of golevelup's own decorators. */
+  readonly golevelupHandlers: readonly GolevelupHandler[];
+  /** Faults of the providers of handlers, a line each. */
+  readonly faults: readonly string[];
+}
+
+/** Finds the decorated methods of the application, without side effects: no getter is read. */
 @Injectable()
 export class SubscriptionExplorer {
   constructor(
@@ -27,8 +37,7 @@ export class SubscriptionExplorer {
     private readonly scanner: MetadataScanner,
   ) {}
 
-  /** The handlers, and what is wrong with their providers, a line each. */
-  explore(): { readonly handlers: readonly HandlerMethod[]; readonly faults: readonly string[] } {
+  explore(): Explored {
     const handlers: HandlerMethod[] = [];
     const faults: string[] = [];
     const seen = new Set<object>();
@@ -58,7 +67,8 @@ export class SubscriptionExplorer {
     };
     for (const wrapper of this.discovery.getProviders()) explore(wrapper, false);
     for (const wrapper of this.discovery.getControllers()) explore(wrapper, true);
-    return { handlers, faults };
+    const golevelupHandlers = golevelupHandlersOf(this.discovery, this.scanner);
+    return { handlers, golevelupHandlers, faults };
   }
 }
 

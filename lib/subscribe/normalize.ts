@@ -135,7 +135,7 @@ function declareOf(
   const parts = typeof given === 'boolean' ? {} : given;
   return Object.freeze({
     queue: parts.queue ?? (all && createQueueIfNotExists !== false),
-    bindings: parts.queue ?? all,
+    bindings: given !== false,
     waiting: parts.waiting ?? all,
     deadLetter: parts.deadLetter ?? all,
   });

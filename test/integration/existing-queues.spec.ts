@@ -47,6 +47,19 @@ describe.each(['classic', 'quorum'] as const)(
       expect(await broker.ready(queue)).toBe(0);
     });
 
+    it('is bound to the exchange of the subscription', async () => {
+      const queue = await declare('bound');
+      const exchange = unique('bound');
+      const Handler = handlerOf(
+        { exchange, routingKey: 'key', queue, queueType, declare: { queue: false } },
+        () => undefined,
+      );
+      const exchanges = [{ name: exchange, type: 'direct' as const }];
+      const app = await startApp({ providers: [Handler], rabbit: { exchanges } });
+      await broker.publish(exchange, 'key', {});
+      await app.settled(1);
+    });
+
     it('dead-letters nothing by its policy if deadLetter is set', async () => {
       const queue = await declare('both-routes');
       const dead = `${queue}.dead`;

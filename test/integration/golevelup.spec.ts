@@ -118,3 +118,39 @@ describe("golevelup's own handlers in the same application", async () => {
     expect(await broker.consumers(`${name}.a`)).toBe(1);
   });
 });
+
+describe('a queue of @Subscribe that a handler of golevelup consumes as well', () => {
+  it.each(['@RabbitSubscribe', '@RabbitRPC'])('is refused at startup: %s', async (decorator) => {
+    const queue = unique('shared');
+    const Decorator = decorator === '@RabbitRPC' ? RabbitRPC : RabbitSubscribe;
+    @Injectable()
+    class Old {
+      @Decorator({ queue })
+      async handle(): Promise<void> {}
+    }
+    @Injectable()
+    class Moved {
+      @Subscribe({ queue })
+      async handle(): Promise<void> {}
+    }
+    await expect(startApp({ providers: [Old, Moved] })).rejects.toThrow(
+      `Moved.handle: queue "${queue}" is also consumed by Old.handle`,
+    );
+  });
+
+  it('is found through the handlers of the connection, too', async () => {
+    const queue = unique('shared');
+    @Injectable()
+    class Old {
+      @RabbitSubscribe({ name: 'old' })
+      async handle(): Promise<void> {}
+    }
+    @Injectable()
+    class Moved {
+      @Subscribe({ queue })
+      async handle(): Promise<void> {}
+    }
+    const parts = { providers: [Old, Moved], rabbit: { handlers: { old: { queue } } } };
+    await expect(startApp(parts)).rejects.toThrow('is also consumed by Old.handle');
+  });
+});

@@ -174,7 +174,7 @@ describe('declare', () => {
       { declare: false },
       { queue: false, bindings: false, waiting: false, deadLetter: false },
     ],
-    ['the queue alone is not', { declare: { queue: false } }, { queue: false, bindings: false }],
+    ['the queue alone is not', { declare: { queue: false } }, { queue: false, bindings: true }],
     ['waiting queues alone are not', { declare: { waiting: false } }, { waiting: false }],
     [
       'the dead-letter queue alone is not',
