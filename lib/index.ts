@@ -57,7 +57,9 @@ export {
   type ErrorPolicy,
   type ErrorRule,
   type FailurePolicy,
+  type FixedPolicy,
   on,
+  type PolicyFunction,
   type PolicyName,
 } from './model/policy';
 export type { FailFastEvent, IsPanic, SettleModuleOptions } from './model/settle-options';

@@ -26,6 +26,7 @@ export const LOG_KINDS = {
   'endless-retry': 'warn',
   'enhancer-error': 'warn',
   'predicate-failed': 'error',
+  'policy-failed': 'error',
   'after-settlement-failed': 'error',
   'listener-failed': 'error',
   'internal-error': 'error',

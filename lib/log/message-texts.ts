@@ -51,6 +51,11 @@ export const messageTexts = {
   andAfterFailed: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: a callback of andAfter() failed; the message is already settled`,
   predicateReturnedPromise: 'A predicate must return a boolean; found a promise',
+  policyReturnedPromise: 'A policy must return an outcome; found a promise',
+  policyThrew: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: a policy function threw; the default policy applies`,
+  policyReturned: (delivery: MessageFacts, value: unknown): string =>
+    `${messageText(delivery)}: a policy function returned no outcome: found ${found(value)}; the default policy applies`,
   isPanicThrew: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: isPanic of SettleModule threw; the error is classified without it`,
   ruleThrew: (delivery: MessageFacts): string =>

@@ -6,7 +6,7 @@ export const optionTexts = {
   durationInvalid: (value: unknown): string =>
     `Duration: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}`,
   policyExpected: (names: readonly string[]): string =>
-    `${names.map((name) => `'${name}'`).join(', ')}, or an outcome such as drop('reason')`,
+    `${names.map((name) => `'${name}'`).join(', ')}, an outcome such as drop('reason'), or a function (error, delivery) => outcome`,
   matchExpected:
     'on() with a class, a list of classes or a predicate; an undefined class can come from a circular import',
   backoffExpected:

@@ -25,6 +25,17 @@ const POLICIES = {
 /** The policies that have a name. */
 export type PolicyName = 'failFast' | 'failFastOnce' | 'drop' | 'skip' | 'retry' | 'retryAfter';
 
+/** A policy that is known before anything fails. */
+export type FixedPolicy = PolicyName | Outcome;
+
+/**
+ * A policy that depends on the error. If it throws, or returns neither an outcome nor the name of a policy,
+ * that is logged and the default applies: for a rule of `onError` the policy at its end.
+ * @example (error, delivery) => (delivery.attempt < 3 ? retry() : drop('gave up'))
+ * @publicApi
+ */
+export type PolicyFunction<E = unknown> = (error: E, delivery: Delivery) => FixedPolicy;
+
 /**
  * What happens to a message when its handler fails:
  * - `'failFast'` shuts the application down and leaves the message unacknowledged, so that it is
@@ -35,13 +46,14 @@ export type PolicyName = 'failFast' | 'failFastOnce' | 'drop' | 'skip' | 'retry'
  * - `'skip'` acknowledges it;
  * - `'retry'` retries it at once, `'retryAfter'` after the subscription's backoff, both up to
  *   `retry.attempts`;
- * - an outcome decides as if the handler had returned it.
+ * - an outcome decides as if the handler had returned it;
+ * - a function decides by the error.
  * @publicApi
  */
-export type FailurePolicy = PolicyName | Outcome;
+export type FailurePolicy<E = unknown> = FixedPolicy | PolicyFunction<E>;
 
 /** A class of errors. */
-export type ErrorClass = abstract new (...args: never[]) => object;
+export type ErrorClass<E extends object = object> = abstract new (...args: never[]) => E;
 
 /**
  * One rule of `onError`, made by `on()`.
@@ -59,13 +71,38 @@ export type ErrorMatch =
   | ((error: unknown, delivery: Delivery) => boolean);
 
 /**
- * A rule of `onError`: `policy` applies to errors that match, or whose chain of causes holds one that
- * does. A predicate that throws is logged and counts as no match.
+ * A rule of `onError`: `policy` applies to errors that match, or that hold one which does: in their chain of
+ * causes, or among the `errors` of an `AggregateError`. A policy function is called with the error that
+ * matches. A predicate that throws is logged and counts as no match.
  * @example onError: [on(BankTimeout, 'retryAfter'), on([NotFound, Gone], 'skip'), 'drop']
+ * @example on(RateLimited, (error) => retryAfter(Math.max(0, error.resetAt - Date.now())))
  * @publicApi
  */
-export function on(match: ErrorMatch, policy: FailurePolicy): ErrorRule {
-  return Object.freeze({ match, policy });
+export function on<E>(
+  match: (error: unknown, delivery: Delivery) => error is E,
+  policy: FailurePolicy<E>,
+): ErrorRule;
+export function on(
+  match: (error: unknown, delivery: Delivery) => boolean,
+  policy: FailurePolicy,
+): ErrorRule;
+export function on<E extends object>(match: ErrorClass<E>, policy: FailurePolicy<E>): ErrorRule;
+export function on<const T extends readonly ErrorClass[]>(
+  match: T,
+  policy: FailurePolicy<InstanceType<T[number]>>,
+): ErrorRule;
+export function on(match: ErrorMatch, policy: FailurePolicy): ErrorRule;
+export function on(match: ErrorMatch, policy: FailurePolicy<never>): ErrorRule {
+  // The policy is called with nothing but what `match` accepts.
+  return Object.freeze({ match, policy: policy as FailurePolicy });
+}
+
+/** Whether a function is a class: one of errors, or one in the syntax of classes. */
+export function isClass(value: unknown): value is ErrorClass {
+  if (typeof value !== 'function') return false;
+  const { prototype } = value as { readonly prototype?: unknown };
+  if (value === Error || prototype instanceof Error) return true;
+  return /^class\b/.test(Function.prototype.toString.call(value));
 }
 
 /** Whether a value is a rule of `on()`. */
@@ -87,16 +124,29 @@ export const POLICY_EXPECTED: string = texts.policyExpected(Object.keys(POLICIES
 
 /** A policy as log lines show it. */
 export function policyText(policy: FailurePolicy): string {
-  return typeof policy === 'string' ? policy : `${policy.kind}()`;
+  if (typeof policy === 'string') return policy;
+  return typeof policy === 'function' ? 'a function' : `${policy.kind}()`;
 }
 
-/** Whether a value is a failure policy. */
-export function isFailurePolicy(value: unknown): value is FailurePolicy {
+/** Whether a value is the name of a policy or an outcome. */
+export function isFixedPolicy(value: unknown): value is FixedPolicy {
   return (typeof value === 'string' && Object.hasOwn(POLICIES, value)) || isOutcome(value);
 }
 
-/** The name of a policy; that of an outcome is the policy which decides alike. */
-export function policyName(policy: FailurePolicy): PolicyName {
+// Given in the place of an outcome: the error would become the reason or the delay.
+const FACTORIES: ReadonlySet<unknown> = new Set([drop, retryAfter]);
+
+/** Whether a value is a failure policy. */
+export function isFailurePolicy(value: unknown): value is FailurePolicy {
+  if (typeof value !== 'function') return isFixedPolicy(value);
+  return !isClass(value) && !FACTORIES.has(value);
+}
+
+/** The name of a policy; that of an outcome is the policy which decides alike, a function has none. */
+export function policyName(policy: FixedPolicy): PolicyName;
+export function policyName(policy: FailurePolicy): PolicyName | undefined;
+export function policyName(policy: FailurePolicy): PolicyName | undefined {
+  if (typeof policy === 'function') return undefined;
   if (typeof policy === 'string') return policy;
   return policy.kind === 'ack' ? 'skip' : policy.kind;
 }
@@ -106,7 +156,7 @@ export function policyName(policy: FailurePolicy): PolicyName {
  * @param isFirst whether this is attempt 1 of a message that is not flagged as redelivered.
  */
 export function outcomeOfPolicy(
-  policy: FailurePolicy,
+  policy: FixedPolicy,
   cause: Cause,
   error: unknown,
   isFirst: boolean,

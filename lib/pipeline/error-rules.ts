@@ -1,13 +1,26 @@
+import { texts } from '../log/texts';
 import type { Delivery } from '../model/delivery';
-import type { ErrorClass, ErrorMatch, ErrorPolicy, FailurePolicy } from '../model/policy';
+import {
+  type ErrorClass,
+  type ErrorMatch,
+  type ErrorPolicy,
+  type FailurePolicy,
+  isClass,
+} from '../model/policy';
 import { requireSync } from './require-sync';
 
-/** How far a chain of causes is followed. */
-const LONGEST_CHAIN = 32;
+/** How many errors are looked at: the error itself, its causes, and what an AggregateError holds. */
+const MOST_ERRORS = 32;
+
+/** A policy and the error that it is about. */
+export interface AppliedPolicy {
+  readonly policy: FailurePolicy;
+  readonly error: unknown;
+}
 
 /**
- * The policy of the first rule that matches the error or anything in its chain of causes, else the one
- * at the end.
+ * The policy of the first rule that matches the error or anything that it holds, with what it matches; else
+ * the one at the end.
  * @param failed is told of a predicate that threw; it counts as no match.
  */
 export function policyFor(
@@ -15,52 +28,58 @@ export function policyFor(
   error: unknown,
   delivery: Delivery,
   failed: (error: unknown) => void,
-): FailurePolicy {
-  if (rules.length === 0) return otherwise;
-  const chain = causesOf(error);
-  const matched = rules.find(({ match }) =>
-    chain.some((link) => {
+): AppliedPolicy {
+  if (rules.length === 0) return { policy: otherwise, error };
+  const errors = errorsIn(error);
+  for (const { match, policy } of rules) {
+    const index = errors.findIndex((one) => {
       try {
-        return matches(match, link, delivery);
+        return matches(match, one, delivery);
       } catch (thrown) {
         failed(thrown);
         return false;
       }
-    }),
-  );
-  return matched?.policy ?? otherwise;
+    });
+    if (index >= 0) return { policy, error: errors[index] };
+  }
+  return { policy: otherwise, error };
 }
 
-function causesOf(error: unknown): readonly unknown[] {
-  const chain: unknown[] = [];
-  let link = error;
-  while (chain.length < LONGEST_CHAIN && !chain.includes(link)) {
-    chain.push(link);
-    if (typeof link !== 'object' || link === null) break;
-    try {
-      const cause: unknown = Reflect.get(link, 'cause');
-      if (cause === undefined) break;
-      link = cause;
-    } catch {
-      break; // A getter that throws ends the chain.
+// The nearest first. It may be circular, or have no end.
+function errorsIn(error: unknown): readonly unknown[] {
+  const found: unknown[] = [error];
+  for (const one of found) {
+    for (const held of heldBy(one)) {
+      if (found.length >= MOST_ERRORS) return found;
+      if (!found.includes(held)) found.push(held);
     }
   }
-  return chain;
+  return found;
+}
+
+function heldBy(error: unknown): readonly unknown[] {
+  if (typeof error !== 'object' || error === null) return [];
+  try {
+    const cause: unknown = Reflect.get(error, 'cause');
+    const errors: unknown = isAggregate(error) ? error.errors : [];
+    const listed = Array.isArray(errors) ? errors.slice(0, MOST_ERRORS) : [];
+    return cause === undefined ? listed : [cause, ...listed];
+  } catch {
+    return []; // A getter that throws: nothing further is known.
+  }
+}
+
+// Also one of another realm.
+function isAggregate(error: object): error is AggregateError {
+  return error instanceof AggregateError || Reflect.get(error, 'name') === 'AggregateError';
 }
 
 function matches(match: ErrorMatch, error: unknown, delivery: Delivery): boolean {
   if (isList(match)) return match.some((type) => error instanceof type);
   if (isClass(match)) return error instanceof match;
-  return requireSync(match(error, delivery)) === true;
+  return requireSync(match(error, delivery), texts.predicateReturnedPromise) === true;
 }
 
 function isList(match: ErrorMatch): match is readonly ErrorClass[] {
   return Array.isArray(match);
-}
-
-// A predicate is a function as well; a class has a prototype that it can't be called without.
-function isClass(match: Exclude<ErrorMatch, readonly ErrorClass[]>): match is ErrorClass {
-  const { prototype } = match as { readonly prototype?: unknown };
-  if (match === Error || prototype instanceof Error) return true;
-  return /^class\b/.test(Function.prototype.toString.call(match));
 }

@@ -4,15 +4,23 @@ import { texts } from '../log/texts';
 import { Panic } from '../model/errors';
 import type { Cause } from '../model/failure-mark';
 import { isOutcome, type Outcome } from '../model/outcome';
-import { type FailurePolicy, outcomeOfPolicy } from '../model/policy';
+import { type FixedPolicy, isFixedPolicy, outcomeOfPolicy } from '../model/policy';
 import { causeOf, type IsPanic } from './classification';
-import { policyFor } from './error-rules';
+import { type AppliedPolicy, policyFor } from './error-rules';
 import { HandlerFailure } from './handler-failure';
 import type { Chain } from './interceptor';
 import { requireSync } from './require-sync';
 
 /** Turns what failed into the outcome that a policy of the subscription gives. Never throws. */
 export type FailureToOutcome = (failed: HandlerFailure, delivery: DeliveryRecord) => Outcome;
+
+/** What applies if a policy is a function that fails. */
+const DEFAULT_POLICIES: Readonly<Record<Cause, FixedPolicy>> = {
+  error: 'drop',
+  timeout: 'drop',
+  'invalid-payload': 'drop',
+  panic: 'failFast',
+};
 
 /** The subscription's policies, asked in the handler's place. */
 export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): FailureToOutcome {
@@ -21,7 +29,7 @@ export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): Failu
       isPanic &&
       ((error) => {
         try {
-          return requireSync(isPanic(error));
+          return requireSync(isPanic(error), texts.predicateReturnedPromise);
         } catch (thrown) {
           log.write('predicate-failed', texts.isPanicThrew(delivery), thrown);
           return undefined;
@@ -31,7 +39,12 @@ export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): Failu
     const payload = raised.origin === 'interceptor' && !delivery.isDecoded ? {} : delivery.payload;
     const failed = withoutDisguise(raised, payload, guarded);
     const cause = causeOf(failed, payload, guarded);
-    const policy = policyOf(cause, failed.error, delivery, log);
+    const policy = fixedPolicy(
+      cause,
+      policiesOf(cause, failed.error, delivery, log),
+      delivery,
+      log,
+    );
     const firstTime = delivery.attempt === 1 && !delivery.redelivered;
     if (failed.enhancer !== undefined && cause !== 'panic') {
       log.write('enhancer-error', texts.enhancerRaised(delivery, failed.enhancer));
@@ -50,18 +63,40 @@ function withoutDisguise(
   return earlier.find((one) => causeOf(one, payload, isPanic) === 'panic') ?? failed;
 }
 
-function policyOf(
+// The policy of a failure, and what takes its place if it is a function that fails.
+function policiesOf(
   cause: Cause,
   error: unknown,
   delivery: DeliveryRecord,
   log: SubscriptionLog,
-): FailurePolicy {
-  const { subscription } = delivery;
-  if (cause === 'panic') return subscription.onPanic;
-  if (cause === 'invalid-payload') return subscription.onInvalidPayload;
-  return policyFor(subscription.onError, error, delivery, (thrown) =>
+): readonly AppliedPolicy[] {
+  const { onError, onPanic, onInvalidPayload } = delivery.subscription;
+  if (cause === 'panic') return [{ policy: onPanic, error }];
+  if (cause === 'invalid-payload') return [{ policy: onInvalidPayload, error }];
+  const matched = policyFor(onError, error, delivery, (thrown) =>
     log.write('predicate-failed', texts.ruleThrew(delivery), thrown),
   );
+  const { otherwise } = onError;
+  return matched.policy === otherwise ? [matched] : [matched, { policy: otherwise, error }];
+}
+
+function fixedPolicy(
+  cause: Cause,
+  policies: readonly AppliedPolicy[],
+  delivery: DeliveryRecord,
+  log: SubscriptionLog,
+): FixedPolicy {
+  for (const { policy, error } of policies) {
+    if (typeof policy !== 'function') return policy;
+    try {
+      const decided = requireSync(policy(error, delivery), texts.policyReturnedPromise);
+      if (isFixedPolicy(decided)) return decided;
+      log.write('policy-failed', texts.policyReturned(delivery, decided));
+    } catch (thrown) {
+      log.write('policy-failed', texts.policyThrew(delivery), thrown);
+    }
+  }
+  return DEFAULT_POLICIES[cause];
 }
 
 /**

@@ -1,8 +1,11 @@
 // The snippets of docs/failures.md and docs/retries.md.
 import { Injectable } from '@nestjs/common';
-import { drop, on, Panic, Subscribe, steps } from 'nestjs-settle';
+import { drop, on, Panic, retryAfter, Subscribe, steps } from 'nestjs-settle';
 
-declare class RateLimited extends Error {}
+declare class RateLimited extends Error {
+  readonly resetAt: number;
+}
+declare class Unavailable extends Error {}
 declare class NotFound extends Error {}
 declare class Gone extends Error {}
 declare class InvariantViolation extends Error {}
@@ -15,7 +18,8 @@ export class Catalogue {
     retry: { attempts: 10, backoff: steps(['1s', '10s', '1m', '10m']) },
     deadLetter: 'catalogue.dead',
     onError: [
-      on(RateLimited, 'retryAfter'),
+      on(RateLimited, (error) => retryAfter(Math.max(0, error.resetAt - Date.now()))),
+      on(Unavailable, 'retryAfter'),
       on([NotFound, Gone], 'skip'),
       on((error, delivery) => !delivery.isLastAttempt && isNetworkError(error), 'retryAfter'),
       drop('no rule matched'),

@@ -55,6 +55,41 @@ export const short: SubscribeOptions[] = [
   { exchange: 'x', routingKey: 'y' },
 ];
 
+class RateLimited extends Error {
+  readonly resetAt: number = 0;
+}
+
+export const byError: SubscribeOptions[] = [
+  { queue: 'q', onError: (error, delivery) => (error === delivery.messageId ? ack() : 'skip') },
+  { queue: 'q', onPanic: (error) => drop(String(error)), onInvalidPayload: () => ack() },
+  { queue: 'q', onError: [on(RateLimited, (error) => retryAfter(error.resetAt - Date.now()))] },
+  {
+    queue: 'q',
+    onError: [
+      on([RateLimited, Declined], (error) =>
+        error instanceof RateLimited ? retryAfter(error.resetAt) : drop(error.message),
+      ),
+      on(
+        (error): error is RateLimited => error instanceof RateLimited,
+        ({ resetAt }) => retryAfter(resetAt),
+      ),
+      on(
+        (error, delivery) => error === delivery.attempt,
+        (error, delivery) => drop(`${error} ${delivery.attempt}`),
+      ),
+      (error) => drop(String(error)),
+    ],
+  },
+];
+// @ts-expect-error An error that no rule has narrowed is unknown.
+export const unknownError: SubscribeOptions = { queue: 'q', onError: (error) => drop(error.stack) };
+// @ts-expect-error The class of the rule has no such property.
+export const otherClass = on(Declined, (error) => retryAfter(error.resetAt));
+// @ts-expect-error A policy returns an outcome.
+export const noOutcome: SubscribeOptions = { queue: 'q', onError: () => undefined };
+// @ts-expect-error A policy is not asynchronous.
+export const later: SubscribeOptions = { queue: 'q', onError: async () => ack() };
+
 // @ts-expect-error errorHandler belongs to golevelup.
 export const errorHandler: SubscribeOptions = { queue: 'q', errorHandler: () => undefined };
 // @ts-expect-error So does errorBehavior.

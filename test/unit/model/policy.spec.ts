@@ -9,7 +9,7 @@ import {
   workOf,
 } from '../../../lib/model/outcome';
 import {
-  type FailurePolicy,
+  type FixedPolicy,
   isErrorRule,
   isFailurePolicy,
   on,
@@ -23,7 +23,7 @@ const again = false;
 const firstTime = true;
 
 describe('outcomeOfPolicy', () => {
-  it.each<[FailurePolicy, boolean, Outcome['kind'], string]>([
+  it.each<[FixedPolicy, boolean, Outcome['kind'], string]>([
     ['drop', firstTime, 'drop', 'drop'],
     ['drop', again, 'drop', 'drop'],
     ['skip', firstTime, 'ack', 'skip'],
@@ -90,8 +90,18 @@ describe('isFailurePolicy', () => {
     expect(isFailurePolicy(value)).toBe(false);
   });
 
+  it('accepts a function of the error, and no class and no factory of outcomes in its place', () => {
+    class BankTimeout extends Error {}
+    class Refusal {}
+    expect(isFailurePolicy(() => drop('x'))).toBe(true);
+    for (const value of [BankTimeout, Refusal, Error, drop, retryAfter]) {
+      expect(isFailurePolicy(value)).toBe(false);
+    }
+  });
+
   it.each(oddValues)('answers for %s', (_name, make) => {
-    expect(isFailurePolicy(make())).toBe(false);
+    const value = make();
+    expect(isFailurePolicy(value)).toBe(typeof value === 'function');
   });
 });
 

@@ -20,7 +20,7 @@ function policyOf(
   error: unknown,
   failed: (error: unknown) => void = () => {},
 ): FailurePolicy {
-  return policyFor(aSubscription({ onError }).onError, error, delivery, failed);
+  return policyFor(aSubscription({ onError }).onError, error, delivery, failed).policy;
 }
 
 function matches(match: ErrorMatch, error: unknown): boolean {

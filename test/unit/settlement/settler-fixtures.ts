@@ -10,7 +10,7 @@ import type { OutgoingMessage } from '../../../lib/delivery/republish';
 import type { IncomingMessage } from '../../../lib/model/delivery';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import type { Outcome } from '../../../lib/model/outcome';
-import { type FailurePolicy, outcomeOfPolicy } from '../../../lib/model/policy';
+import { type FixedPolicy, outcomeOfPolicy } from '../../../lib/model/policy';
 import type { Settlement } from '../../../lib/model/settlement';
 import type { InFlight } from '../../../lib/settlement/in-flight';
 import type { ReceiverHost } from '../../../lib/settlement/receiver-host';
@@ -126,7 +126,7 @@ export function aSettler(given: Given = {}) {
 
 /** The outcome of a handler that failed, after its policy was applied. */
 export function failedWith(
-  policy: FailurePolicy,
+  policy: FixedPolicy,
   cause: Parameters<typeof outcomeOfPolicy>[1] = 'error',
   error: unknown = new Error('the bank is closed'),
 ): Outcome {

@@ -9,7 +9,7 @@ import {
   retry,
   retryAfter,
 } from '../../../lib/model/outcome';
-import { type FailurePolicy, outcomeOfPolicy } from '../../../lib/model/policy';
+import { type FixedPolicy, outcomeOfPolicy } from '../../../lib/model/policy';
 import type { Verdict } from '../../../lib/settlement/decide';
 import { type DelaySource, verdictOf } from '../../../lib/settlement/verdict';
 import { normalize } from '../../../lib/subscribe/normalize';
@@ -23,7 +23,7 @@ function verdict(outcome: Outcome, attempt = 1, backoff: Backoff = BACKOFF) {
   return { said: verdictOf(outcome, subscription, attempt, refused), refused };
 }
 
-function bySpoken(policy: FailurePolicy): Outcome {
+function bySpoken(policy: FixedPolicy): Outcome {
   return outcomeOfPolicy(policy, 'timeout', new Error('x'), true);
 }
 
@@ -44,7 +44,7 @@ describe('what the handler says', () => {
 describe('what a policy says', () => {
   const cause = 'timeout';
 
-  it.each<[FailurePolicy, Verdict]>([
+  it.each<[FixedPolicy, Verdict]>([
     ['failFast', { policy: 'failFast', cause }],
     ['failFastOnce', { policy: 'failFast', cause }],
     ['drop', { policy: 'drop', cause }],
