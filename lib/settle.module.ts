@@ -10,7 +10,8 @@ import { DiscoveryModule, DiscoveryService, ModulesContainer } from '@nestjs/cor
 import { type Clock, systemClock } from './clock';
 import { ActiveSubscriptionFactory } from './lifecycle/active-subscription-factory';
 import { ActiveSubscriptions } from './lifecycle/active-subscriptions';
-import { exitProcess, FailFast } from './lifecycle/fail-fast';
+import { ApplicationExit } from './lifecycle/exit';
+import { FailFast } from './lifecycle/fail-fast';
 import { GracefulShutdown } from './lifecycle/graceful-shutdown';
 import { SubscriptionPlanner } from './lifecycle/planner';
 import { SubscriptionRegistrar } from './lifecycle/registrar';
@@ -22,6 +23,7 @@ import type { SettleModuleOptions } from './model/settle-options';
 import { EnhancerFinder } from './nest/enhancers';
 import { SubscriptionExplorer } from './nest/explorer';
 import { HandlerCaller } from './nest/handler-caller';
+import { RunningApplication } from './nest/running-application';
 import { subscriptionProviders } from './nest/subscription-providers';
 import { CLOCK, CONNECTIONS, EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
 import { GolevelupConnection, isAmqpConnection } from './rabbitmq/golevelup';
@@ -68,8 +70,8 @@ const providers: readonly Provider[] = [
   },
   {
     provide: EXIT,
-    useFactory: (clock: Clock) => () => exitProcess(clock),
-    inject: [CLOCK],
+    useFactory: (exit: ApplicationExit) => () => exit.run(),
+    inject: [ApplicationExit],
   },
   SettlementStream,
   {
@@ -86,6 +88,8 @@ const providers: readonly Provider[] = [
   ActiveSubscriptionFactory,
   SubscriptionRegistry,
   GracefulShutdown,
+  RunningApplication,
+  ApplicationExit,
   FailFast,
   StuckDeliveryWatch,
   SubscriptionRegistrar,

@@ -64,6 +64,7 @@ export const applicationTexts = {
   shutdownTimedOut: (handler: string, count: number, limitMs: number): string =>
     `${handler}: shutdownTimeout (${durationText(limitMs)}) expired with ${counted(count, 'message')} still running; requeued.`,
   exiting: (handler: string): string => `${handler} failed fast; exiting with code 1.`,
+  shutdownHookFailed: 'a shutdown hook failed; exiting with code 1.',
   onFailFastFailed: 'onFailFast failed; exiting with code 1.',
   eventListenerThrew: 'a subscriber of SettlementEvents threw; continuing.',
 };

@@ -61,8 +61,8 @@ export interface SettleModuleOptions {
   readonly onRefused?: 'fail' | 'continue';
   /**
    * Called once, after running handlers have finished, when the policy `'failFast'` has shut the
-   * application down. By default the process exits with code 1, through the shutdown hooks if they are
-   * enabled.
+   * application down. By default the application is closed with its shutdown hooks, enabled or not, and the
+   * process, or the worker thread, exits with code 1.
    */
   readonly onFailFast?: (event: FailFastEvent) => void | Promise<void>;
   /**
