@@ -4,8 +4,8 @@ import { FakeClock } from '../support/fake-clock';
 
 const DAY = 86_400_000;
 
-/** Makes the clock once more, on the timers that are there now in the place of Node's own. */
-async function clockOnPresentTimers(): Promise<Clock> {
+/** Loads the clock again, on the current timers instead of Node's own. */
+async function clockOnCurrentTimers(): Promise<Clock> {
   const { setTimeout, clearTimeout, setImmediate } = globalThis;
   vi.resetModules();
   vi.doMock('node:timers', () => ({ default: { setTimeout, clearTimeout, setImmediate } }));
@@ -15,12 +15,12 @@ async function clockOnPresentTimers(): Promise<Clock> {
 }
 
 describe('systemClock', () => {
-  describe('on timers that Vitest holds', () => {
+  describe('on fake timers', () => {
     let clock: Clock;
 
     beforeEach(async () => {
       vi.useFakeTimers();
-      clock = await clockOnPresentTimers();
+      clock = await clockOnCurrentTimers();
     });
 
     afterEach(() => {
@@ -32,9 +32,9 @@ describe('systemClock', () => {
       ['a fraction', 0.4],
       ['1 s', 1_000],
       ['the longest delay of a Node timer', 2 ** 31 - 1],
-      ['one ms more than a Node timer keeps', 2 ** 31],
-      ['49 days, which Node itself would fire at once', 49 * DAY],
-    ])('calls once, and no sooner than asked, for %s', (_name, ms) => {
+      ['one ms more than a Node timer can hold', 2 ** 31],
+      ['49 days, which Node would fire immediately', 49 * DAY],
+    ])('calls once, never early, after %s', (_name, ms) => {
       const work = vi.fn();
       const start = Date.now();
       clock.after(ms, () => work(Date.now() - start));
@@ -46,14 +46,14 @@ describe('systemClock', () => {
       expect(work).toHaveBeenCalledOnce();
     });
 
-    it('takes a negative time as none', () => {
+    it('treats a negative delay as 0', () => {
       const work = vi.fn();
       clock.after(-5_000, work);
       vi.advanceTimersByTime(1);
       expect(work).toHaveBeenCalledOnce();
     });
 
-    it('forgets a cancelled call, also after the timer has been armed again', () => {
+    it('cancels a call, also after its timer was re-armed', () => {
       const work = vi.fn();
       const timer = clock.after(49 * DAY, work);
       vi.advanceTimersByTime(40 * DAY);
@@ -63,7 +63,7 @@ describe('systemClock', () => {
       expect(work).not.toHaveBeenCalled();
     });
 
-    it('calls work of the next turn after the microtasks of this one', async () => {
+    it('runs nextTurn after the microtasks of this turn', async () => {
       const order: string[] = [];
       clock.nextTurn(() => order.push('turn'));
       await Promise.resolve().then(() => order.push('microtask'));
@@ -73,7 +73,7 @@ describe('systemClock', () => {
     });
   });
 
-  it('goes on while a test holds the timers that it took before', async () => {
+  it('keeps running when a test installs fake timers', async () => {
     vi.useFakeTimers({ now: 0 });
     try {
       const before = systemClock.monotonic();
@@ -86,7 +86,7 @@ describe('systemClock', () => {
     }
   });
 
-  it('goes on where a test holds the timers before it is made', async () => {
+  it('keeps running when it is created on fake timers', async () => {
     vi.useFakeTimers();
     try {
       vi.resetModules();
@@ -98,7 +98,7 @@ describe('systemClock', () => {
     }
   });
 
-  it('keeps the process alive for a call, and not for one in the background', () => {
+  it('keeps the process alive for a call, but not for a background call', () => {
     const active = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = active();
@@ -111,7 +111,7 @@ describe('systemClock', () => {
     expect(active()).toBe(before);
   });
 
-  it('keeps a long call of the background in the background when it is armed again', async () => {
+  it('keeps a long background call in the background when it is re-armed', async () => {
     const setTimeout = vi.spyOn(globalThis, 'setTimeout');
     const unref = vi.fn();
     setTimeout.mockImplementation(((work: () => void) => {
@@ -119,7 +119,7 @@ describe('systemClock', () => {
       return { unref };
     }) as never);
     try {
-      const clock = await clockOnPresentTimers();
+      const clock = await clockOnCurrentTimers();
       clock.after(40 * DAY, () => {}, { background: true });
       await Promise.resolve();
       expect(unref).toHaveBeenCalledTimes(2);
@@ -129,8 +129,8 @@ describe('systemClock', () => {
   });
 });
 
-describe('pause', () => {
-  it('resolves once the time has passed, and not before', async () => {
+describe('sleep', () => {
+  it('resolves once the time has passed, not earlier', async () => {
     const clock = new FakeClock();
     const done = vi.fn();
     void sleep(clock, 1_000).then(done);
@@ -140,7 +140,7 @@ describe('pause', () => {
     expect(done).toHaveBeenCalledOnce();
   });
 
-  it('resolves as soon as the signal aborts, and leaves no timer behind', async () => {
+  it('resolves as soon as the signal aborts, without a timer left', async () => {
     const clock = new FakeClock();
     const controller = new AbortController();
     const paused = sleep(clock, 60_000, controller.signal);
@@ -149,13 +149,13 @@ describe('pause', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('does not wait at all for a signal that has aborted', async () => {
+  it('resolves immediately if the signal has already aborted', async () => {
     const clock = new FakeClock();
     await sleep(clock, 60_000, AbortSignal.abort());
     expect(clock.pending).toEqual([]);
   });
 
-  it('leaves no listener on a signal that outlives it', async () => {
+  it('removes its listener from the signal', async () => {
     const clock = new FakeClock();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
@@ -169,18 +169,18 @@ describe('pause', () => {
 });
 
 describe('within', () => {
-  it('says that work ended in time, and takes its timer back', async () => {
+  it('resolves with true and cancels its timer if the work ends in time', async () => {
     const clock = new FakeClock();
     expect(await within(clock, 1_000, Promise.resolve(false))).toBe(true);
     expect(clock.pending).toEqual([]);
   });
 
-  it('does not reject for work that rejects', async () => {
+  it('does not reject if the work rejects', async () => {
     const clock = new FakeClock();
     expect(await within(clock, 1_000, Promise.reject(new Error('failed')))).toBe(true);
   });
 
-  it('gives up after the time, and the rejection that comes later is nobody’s', async () => {
+  it('resolves with false after the limit, and ignores a later rejection', async () => {
     const clock = new FakeClock();
     let fail: (error: Error) => void = () => {};
     const work = new Promise((_resolve, reject) => {
@@ -193,7 +193,7 @@ describe('within', () => {
     await clock.endTurn();
   });
 
-  it('waits no longer than until the signal aborts, and leaves neither timer nor listener', async () => {
+  it('resolves with false when the signal aborts, without timer or listener left', async () => {
     const clock = new FakeClock();
     const controller = new AbortController();
     const removed = vi.spyOn(controller.signal, 'removeEventListener');
@@ -204,7 +204,7 @@ describe('within', () => {
     expect(removed).toHaveBeenCalledOnce();
   });
 
-  it('leaves no listener on a signal that outlives the work', async () => {
+  it('removes its listener from the signal after the work', async () => {
     const clock = new FakeClock();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
@@ -214,31 +214,34 @@ describe('within', () => {
     expect(added).toHaveBeenCalledOnce();
   });
 
-  it.each(['while it waits', 'before'])('hears work that fails after an abort %s', async (when) => {
-    const clock = new FakeClock();
-    const controller = new AbortController();
-    const unhandled = vi.fn();
-    process.once('unhandledRejection', unhandled);
-    try {
-      if (when === 'before') controller.abort();
-      let fail: (error: Error) => void = () => {};
-      const work = new Promise((_resolve, reject) => {
-        fail = reject;
-      });
-      const ended = within(clock, 1_000, work, controller.signal);
-      controller.abort();
-      expect(await ended).toBe(false);
-      fail(new Error('nobody waits for it any more'));
-      await clock.endTurn();
-      expect(unhandled).not.toHaveBeenCalled();
-    } finally {
-      process.off('unhandledRejection', unhandled);
-    }
-  });
+  it.each(['during the wait', 'before the wait'])(
+    'handles a rejection after an abort (%s)',
+    async (when) => {
+      const clock = new FakeClock();
+      const controller = new AbortController();
+      const unhandled = vi.fn();
+      process.once('unhandledRejection', unhandled);
+      try {
+        if (when === 'before the wait') controller.abort();
+        let fail: (error: Error) => void = () => {};
+        const work = new Promise((_resolve, reject) => {
+          fail = reject;
+        });
+        const ended = within(clock, 1_000, work, controller.signal);
+        controller.abort();
+        expect(await ended).toBe(false);
+        fail(new Error('after the abort'));
+        await clock.endTurn();
+        expect(unhandled).not.toHaveBeenCalled();
+      } finally {
+        process.off('unhandledRejection', unhandled);
+      }
+    },
+  );
 });
 
 describe('countdown', () => {
-  it('tells what is left, never less than nothing, whatever the wall clock says', () => {
+  it('returns the remaining time, at least 0, whatever the wall clock says', () => {
     const clock = new FakeClock();
     const left = countdown(clock, 1_000);
     expect(left()).toBe(1_000);

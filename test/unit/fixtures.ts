@@ -21,7 +21,7 @@ export interface MessageParts {
   readonly deliveryTag?: number;
 }
 
-/** A message as amqplib hands it over; by default one that was published to an exchange. */
+/** A message as amqplib delivers it; by default one that was published to an exchange. */
 export function aMessage(parts: MessageParts = {}): IncomingMessage {
   const { content = '{}', properties, exchange = 'orders', routingKey = 'order.paid' } = parts;
   const message: unknown = {
@@ -38,8 +38,10 @@ export function aMessage(parts: MessageParts = {}): IncomingMessage {
   return message as IncomingMessage;
 }
 
-/** A copy of this module's, as it comes back to its queue. */
-export function ownCopy(headers: Readonly<Record<string, unknown>> = {}): IncomingMessage {
+/** A message that this library republished to its queue. */
+export function aRepublishedMessage(
+  headers: Readonly<Record<string, unknown>> = {},
+): IncomingMessage {
   return aMessage({
     exchange: '',
     routingKey: QUEUE,
@@ -62,19 +64,19 @@ export function aDelivery(
   return new DeliveryRecord(aSubscription(options), message, QUEUE, attempt);
 }
 
-/** Stands for the policies in tests of a stage: throws what has failed, as it is. */
-export const raising: FailureToOutcome = (failed) => {
+/** Replaces the policies in tests of one stage: throws the failure itself. */
+export const rethrowing: FailureToOutcome = (failed) => {
   throw failed;
 };
 
 export interface Line {
   readonly level: 'log' | 'warn' | 'error' | 'debug';
   readonly text: string;
-  /** What stood after the text: the context, and before it the stack where there is one. */
+  /** The arguments after the text: the stack, if any, and the context. */
   readonly rest: readonly unknown[];
 }
 
-/** A logger that keeps its lines. */
+/** A logger that records its lines. */
 export class RecordingLogger implements LoggerService {
   readonly lines: Line[] = [];
 
@@ -105,7 +107,7 @@ export function aLog(
   return new SubscriptionLog(logger, HANDLER, clock);
 }
 
-/** Values that break careless code: what a handler can throw, and what options can hold. */
+/** Values that break careless code; handlers can throw them and options can contain them. */
 export const oddValues: readonly (readonly [string, () => unknown])[] = [
   ['undefined', () => undefined],
   ['null', () => null],
@@ -128,7 +130,7 @@ function withThrowingGetters(target: object): object {
   for (const name of ['stack', 'name', 'message', 'cause', 'code', 'constructor', 'getStatus']) {
     Object.defineProperty(target, name, {
       get: () => {
-        throw new TypeError(`${name} can not be read`);
+        throw new TypeError(`${name} cannot be read`);
       },
     });
   }

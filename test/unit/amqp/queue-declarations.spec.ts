@@ -16,8 +16,8 @@ function declaration(options: SubscribeOptions, version: ServerVersion = [4, 3])
 
 const quorum = { queue: 'q', queueType: 'quorum' } as const;
 
-describe('the declaration of a subscription’s queue', () => {
-  it('is durable and says its type, also the default one', () => {
+describe('queueDeclarationOf', () => {
+  it('declares a durable queue with an explicit type, also the default one', () => {
     expect(declaration({ queue: 'q' })).toEqual({
       durable: true,
       arguments: { 'x-queue-type': 'classic' },
@@ -25,7 +25,7 @@ describe('the declaration of a subscription’s queue', () => {
     expect(declaration(quorum)).toEqual({ durable: true, arguments: { 'x-queue-type': 'quorum' } });
   });
 
-  it('has the queue’s options without what belongs to consumers and channels', () => {
+  it('keeps queueOptions except those for consumers, channels and bindings', () => {
     const queueOptions = {
       durable: false,
       messageTtl: 5_000,
@@ -41,7 +41,7 @@ describe('the declaration of a subscription’s queue', () => {
     });
   });
 
-  it('of a queue that the server names is exclusive and goes with its connection', () => {
+  it('declares a server-named queue exclusive and auto-deleted', () => {
     expect(declaration({ exchange: 'x' })).toMatchObject({
       exclusive: true,
       autoDelete: true,
@@ -49,7 +49,7 @@ describe('the declaration of a subscription’s queue', () => {
     });
   });
 
-  it('does not change with the attempts, so that they may change between releases', () => {
+  it('does not depend on retry.attempts, which can change between releases', () => {
     for (const queueType of ['classic', 'quorum'] as const) {
       for (const version of [
         [3, 10],
@@ -65,17 +65,27 @@ describe('the declaration of a subscription’s queue', () => {
 
   it.each<[string, SubscribeOptions, ServerVersion, unknown]>([
     [
-      '20 attempts fit the limit that applies from 4.0 on',
+      'none for 20 attempts, which fit the default limit of 4.0',
       { ...quorum, retry: { attempts: 20 } },
       [4, 0],
       undefined,
     ],
-    ['more need one that is never reached', { ...quorum, retry: { attempts: 21 } }, [4, 0], 10_001],
-    ['before 4.0 there is none', { ...quorum, retry: { attempts: 21 } }, [3, 13], undefined],
-    ['a classic queue has none', { queue: 'q', retry: { attempts: 21 } }, [4, 0], undefined],
-    ['no retry needs none', quorum, [4, 0], undefined],
     [
-      'the user’s own stays',
+      'one that is never reached for more attempts',
+      { ...quorum, retry: { attempts: 21 } },
+      [4, 0],
+      10_001,
+    ],
+    [
+      'none before 4.0, which has no default limit',
+      { ...quorum, retry: { attempts: 21 } },
+      [3, 13],
+      undefined,
+    ],
+    ['none on a classic queue', { queue: 'q', retry: { attempts: 21 } }, [4, 0], undefined],
+    ['none without retry', quorum, [4, 0], undefined],
+    [
+      'the one that the application sets',
       {
         ...quorum,
         retry: { attempts: 21 },
@@ -85,22 +95,22 @@ describe('the declaration of a subscription’s queue', () => {
       50,
     ],
     [
-      'where the broker moves, it counts redeliveries: one less than attempts',
+      'one less than attempts with deadLetter.by broker',
       { ...quorum, retry: { attempts: 3 }, deadLetter: { queue: 'dead', by: 'broker' } },
       [3, 10],
       2,
     ],
     [
-      'where the broker moves and there is one attempt, the limit is 0',
+      '0 for one attempt with deadLetter.by broker',
       { ...quorum, retry: { attempts: 1 }, deadLetter: { queue: 'dead', by: 'broker' } },
       [4, 0],
       0,
     ],
-  ])('has a delivery limit: %s', (_name, options, version, limit) => {
+  ])('sets a delivery limit: %s', (_name, options, version, limit) => {
     expect(declaration(options, version).arguments['x-delivery-limit']).toBe(limit);
   });
 
-  it('has a dead-letter route of its own only where the broker moves', () => {
+  it("sets a dead-letter exchange only with deadLetter.by 'broker'", () => {
     const broker = declaration({ queue: 'q', deadLetter: { queue: 'dead', by: 'broker' } });
     expect(broker.arguments).toEqual({
       'x-queue-type': 'classic',
@@ -110,7 +120,7 @@ describe('the declaration of a subscription’s queue', () => {
     expect(declaration({ queue: 'q', deadLetter: 'dead' })).toEqual(declaration({ queue: 'q' }));
   });
 
-  it('hands the broker its delay', () => {
+  it("sets the delayed-retry arguments with retry.by 'broker'", () => {
     const retry = { attempts: 3, backoff: linear('5s', { max: '1m' }), by: 'broker' } as const;
     expect(declaration({ ...quorum, retry }).arguments).toEqual({
       'x-queue-type': 'quorum',
@@ -124,8 +134,8 @@ describe('the declaration of a subscription’s queue', () => {
   });
 });
 
-describe('the declaration of a waiting queue', () => {
-  it('is durable, has one TTL and the way back, and never expires', () => {
+describe('waitingDeclarationOf', () => {
+  it('is durable, has one TTL, dead-letters to the queue and never expires', () => {
     expect(waitingDeclarationOf('q', 'classic', 1_024)).toEqual({
       durable: true,
       arguments: {
@@ -137,7 +147,7 @@ describe('the declaration of a waiting queue', () => {
     });
   });
 
-  it('of a quorum queue loses nothing on the way back', () => {
+  it('dead-letters at least once on a quorum queue', () => {
     expect(waitingDeclarationOf('q', 'quorum', 1_024).arguments).toMatchObject({
       'x-queue-type': 'quorum',
       'x-overflow': 'reject-publish',
@@ -146,8 +156,8 @@ describe('the declaration of a waiting queue', () => {
   });
 });
 
-describe('the declaration of a dead-letter queue', () => {
-  it('is durable and of the subscription’s type, where its options say nothing else', () => {
+describe('deadLetterDeclarationOf', () => {
+  it("is durable and of the subscription's type unless its options differ", () => {
     expect(deadLetterDeclarationOf('quorum', {})).toEqual({
       durable: true,
       arguments: { 'x-queue-type': 'quorum' },

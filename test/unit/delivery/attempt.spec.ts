@@ -8,14 +8,14 @@ import {
   isRepublished,
 } from '../../../lib/delivery/attempt';
 import type { IncomingMessage } from '../../../lib/model/delivery';
-import { aMessage, ownCopy, QUEUE } from '../fixtures';
+import { aMessage, aRepublishedMessage, QUEUE } from '../fixtures';
 
 const CLASSIC = false;
 const QUORUM = true;
 
 const fromWaiting = [{ queue: 'billing.wait.1024', reason: 'expired', count: 1 }];
 
-/** What amqplib decodes when a table has the key `__proto__`: its value becomes the prototype. */
+/** As amqplib decodes a table with the key `__proto__`: its value becomes the prototype. */
 function withPrototype(prototype: object, own: object = {}): object {
   return Object.assign(Object.create(prototype), own);
 }
@@ -31,46 +31,59 @@ function redelivery(headers: object, base: IncomingMessage = aMessage()): Incomi
   return message;
 }
 
-describe('isOwnCopy', () => {
-  it('is true of a copy that came straight, or through one of our waiting queues', () => {
-    expect(isRepublished(ownCopy(), QUEUE)).toBe(true);
-    expect(isRepublished(ownCopy({ 'x-death': fromWaiting }), QUEUE)).toBe(true);
+describe('isRepublished', () => {
+  it('is true for a message from the default exchange or from a waiting queue', () => {
+    expect(isRepublished(aRepublishedMessage(), QUEUE)).toBe(true);
+    expect(isRepublished(aRepublishedMessage({ 'x-death': fromWaiting }), QUEUE)).toBe(true);
     const quorum = [{ queue: 'billing.waitq.1024', reason: 'expired', count: 1 }];
-    expect(isRepublished(ownCopy({ 'x-death': quorum }), QUEUE)).toBe(true);
+    expect(isRepublished(aRepublishedMessage({ 'x-death': quorum }), QUEUE)).toBe(true);
   });
 
-  it('looks at the newest death only', () => {
+  it('checks only the newest x-death entry', () => {
     const older = { queue: 'elsewhere', reason: 'rejected', count: 50 };
-    expect(isRepublished(ownCopy({ 'x-death': [...fromWaiting, older] }), QUEUE)).toBe(true);
-    expect(isRepublished(ownCopy({ 'x-death': [older, ...fromWaiting] }), QUEUE)).toBe(false);
+    expect(isRepublished(aRepublishedMessage({ 'x-death': [...fromWaiting, older] }), QUEUE)).toBe(
+      true,
+    );
+    expect(isRepublished(aRepublishedMessage({ 'x-death': [older, ...fromWaiting] }), QUEUE)).toBe(
+      false,
+    );
   });
 
   it.each<[string, IncomingMessage]>([
     [
-      'came through an exchange',
+      'was published to an exchange',
       aMessage({ headers: { 'x-settle-queue': QUEUE }, routingKey: QUEUE }),
     ],
     [
-      'came with another routing key',
+      'has another routing key',
       aMessage({ headers: { 'x-settle-queue': QUEUE }, exchange: '', routingKey: 'other' }),
     ],
-    ['names another queue', ownCopy({ 'x-settle-queue': 'other' })],
-    ['names none', ownCopy({ 'x-settle-queue': undefined })],
-    ['names none as a text', ownCopy({ 'x-settle-queue': [QUEUE] })],
-    ['was last dead-lettered from the queue itself', ownCopy({ 'x-death': [{ queue: QUEUE }] })],
+    ['names another queue', aRepublishedMessage({ 'x-settle-queue': 'other' })],
+    ['names no queue', aRepublishedMessage({ 'x-settle-queue': undefined })],
+    ['names a queue in a list', aRepublishedMessage({ 'x-settle-queue': [QUEUE] })],
     [
-      'was last dead-lettered from a foreign waiting queue',
-      ownCopy({ 'x-death': [{ queue: 'other.wait.1024' }] }),
+      'was last dead-lettered from the queue itself',
+      aRepublishedMessage({ 'x-death': [{ queue: QUEUE }] }),
     ],
-    ['has a death that names no queue', ownCopy({ 'x-death': [{}] })],
-    ['has an empty list of deaths', ownCopy({ 'x-death': [] })],
-    ['has deaths that are no list', ownCopy({ 'x-death': { queue: 'billing.wait.1024' } })],
-    ['has a death that is a text', ownCopy({ 'x-death': ['billing.wait.1024'] })],
-    ['has a death that is null', ownCopy({ 'x-death': [null] })],
-    ['has null for deaths', ownCopy({ 'x-death': null })],
     [
-      'has a death whose queue is inherited',
-      ownCopy({ 'x-death': [withPrototype({ queue: 'billing.wait.1024' })] }),
+      "was last dead-lettered from another queue's waiting queue",
+      aRepublishedMessage({ 'x-death': [{ queue: 'other.wait.1024' }] }),
+    ],
+    ['has an x-death entry without a queue', aRepublishedMessage({ 'x-death': [{}] })],
+    ['has an empty x-death', aRepublishedMessage({ 'x-death': [] })],
+    [
+      'has an x-death that is not a list',
+      aRepublishedMessage({ 'x-death': { queue: 'billing.wait.1024' } }),
+    ],
+    [
+      'has an x-death entry that is a text',
+      aRepublishedMessage({ 'x-death': ['billing.wait.1024'] }),
+    ],
+    ['has an x-death entry that is null', aRepublishedMessage({ 'x-death': [null] })],
+    ['has null as x-death', aRepublishedMessage({ 'x-death': null })],
+    [
+      'has an x-death entry with an inherited queue',
+      aRepublishedMessage({ 'x-death': [withPrototype({ queue: 'billing.wait.1024' })] }),
     ],
     [
       'names the queue in an inherited header',
@@ -81,70 +94,73 @@ describe('isOwnCopy', () => {
       }),
     ],
     ['has no headers', aMessage({ exchange: '', routingKey: QUEUE, headers: undefined })],
-    ['has null for headers', aMessage({ exchange: '', routingKey: QUEUE, headers: null })],
-  ])('is false of a message that %s', (_name, message) => {
+    ['has null as headers', aMessage({ exchange: '', routingKey: QUEUE, headers: null })],
+  ])('is false for a message that %s', (_name, message) => {
     expect(isRepublished(message, QUEUE)).toBe(false);
   });
 });
 
-describe('the attempt', () => {
-  it.each([undefined, null, {}])('of a first delivery is 1, with the headers %o', (headers) => {
+describe('attemptOf', () => {
+  it.each([undefined, null, {}])('is 1 for a first delivery with headers %o', (headers) => {
     for (const counts of [CLASSIC, QUORUM]) {
       expect(attemptOf(aMessage({ headers }), QUEUE, counts)).toBe(1);
     }
   });
 
-  it('of our copy is what its header says', () => {
-    expect(attemptOf(ownCopy({ 'x-settle-attempt': 4 }), QUEUE, CLASSIC)).toBe(4);
-    expect(attemptOf(ownCopy({ 'x-settle-attempt': 1 }), QUEUE, CLASSIC)).toBe(1);
+  it('reads the header of a republished message', () => {
+    expect(attemptOf(aRepublishedMessage({ 'x-settle-attempt': 4 }), QUEUE, CLASSIC)).toBe(4);
+    expect(attemptOf(aRepublishedMessage({ 'x-settle-attempt': 1 }), QUEUE, CLASSIC)).toBe(1);
   });
 
-  it('is the header and the broker’s count together', () => {
-    const copy = ownCopy({ 'x-settle-attempt': 4 });
-    expect(attemptOf(redelivery({ 'x-delivery-count': 2 }, copy), QUEUE, QUORUM)).toBe(6);
+  it("adds the broker's count to the header", () => {
+    const message = aRepublishedMessage({ 'x-settle-attempt': 4 });
+    expect(attemptOf(redelivery({ 'x-delivery-count': 2 }, message), QUEUE, QUORUM)).toBe(6);
     expect(attemptOf(redelivery({ 'x-delivery-count': 2 }), QUEUE, QUORUM)).toBe(3);
   });
 
-  it('does not read a count on a classic queue, where a client may have put it', () => {
+  it('ignores x-delivery-count on a classic queue, where only a client can set it', () => {
     expect(attemptOf(redelivery({ 'x-delivery-count': 9 }), QUEUE, CLASSIC)).toBe(1);
   });
 
-  it('starts at 1 for a message that somebody put back from the dead-letter queue', () => {
+  it('is 1 for a message that was moved back from the dead-letter queue', () => {
     const dead = {
       'x-settle-reason': 'attempts',
       'x-settle-attempts-made': 5,
       'x-settle-queue': QUEUE,
     };
-    expect(attemptOf(ownCopy(dead), QUEUE, CLASSIC)).toBe(1);
+    expect(attemptOf(aRepublishedMessage(dead), QUEUE, CLASSIC)).toBe(1);
   });
 
-  it('starts at 1 for what the broker dead-lettered and somebody put back', () => {
+  it('is 1 for a message that the broker dead-lettered and that was moved back', () => {
     const headers = { 'x-settle-attempt': 5, 'x-death': [{ queue: QUEUE, reason: 'rejected' }] };
-    expect(attemptOf(ownCopy(headers), QUEUE, CLASSIC)).toBe(1);
+    expect(attemptOf(aRepublishedMessage(headers), QUEUE, CLASSIC)).toBe(1);
   });
 
-  it('starts at 1 for a message that a handler forwarded with all its headers', () => {
+  it('is 1 for a message that a handler forwarded with all headers', () => {
     const headers = { 'x-settle-attempt': 5, 'x-settle-queue': QUEUE };
-    const toAnotherQueue = aMessage({ headers, exchange: '', routingKey: 'shipping' });
-    expect(attemptOf(toAnotherQueue, 'shipping', CLASSIC)).toBe(1);
+    const forwarded = aMessage({ headers, exchange: '', routingKey: 'shipping' });
+    expect(attemptOf(forwarded, 'shipping', CLASSIC)).toBe(1);
     expect(attemptOf(aMessage({ headers, exchange: 'orders' }), QUEUE, CLASSIC)).toBe(1);
   });
 
-  it('never comes from x-death', () => {
+  it('never uses the count in x-death', () => {
     const deaths = [{ queue: 'other', reason: 'expired', count: 50 }];
     for (const counts of [CLASSIC, QUORUM]) {
       expect(attemptOf(aMessage({ headers: { 'x-death': deaths } }), QUEUE, counts)).toBe(1);
     }
-    const copy = ownCopy({ 'x-settle-attempt': 2, 'x-death': [{ ...fromWaiting[0], count: 50 }] });
-    expect(attemptOf(copy, QUEUE, CLASSIC)).toBe(2);
+    const message = aRepublishedMessage({
+      'x-settle-attempt': 2,
+      'x-death': [{ ...fromWaiting[0], count: 50 }],
+    });
+    expect(attemptOf(message, QUEUE, CLASSIC)).toBe(2);
   });
 
-  it('is read as an own property', () => {
+  it('ignores inherited headers', () => {
     const own = { 'x-settle-queue': QUEUE };
     const headers = withPrototype({ 'x-settle-attempt': 999, 'x-delivery-count': 999 }, own);
-    const copy = aMessage({ exchange: '', routingKey: QUEUE, headers, redelivered: true });
-    expect(attemptOf(copy, QUEUE, CLASSIC)).toBe(1);
-    expect(attemptOf(copy, QUEUE, QUORUM)).toBe(1);
+    const message = aMessage({ exchange: '', routingKey: QUEUE, headers, redelivered: true });
+    expect(attemptOf(message, QUEUE, CLASSIC)).toBe(1);
+    expect(attemptOf(message, QUEUE, QUORUM)).toBe(1);
   });
 
   it.each([
@@ -168,13 +184,16 @@ describe('the attempt', () => {
     new Date(3),
     { '!': 'timestamp', value: 3 },
     'x'.repeat(10_000),
-  ])('is 1 where the header is %o', (value) => {
-    expect(attemptOf(ownCopy({ 'x-settle-attempt': value }), QUEUE, CLASSIC)).toBe(1);
-    const counted = redelivery({ 'x-delivery-count': 1 }, ownCopy({ 'x-settle-attempt': value }));
+  ])('is 1 if the header is %o', (value) => {
+    expect(attemptOf(aRepublishedMessage({ 'x-settle-attempt': value }), QUEUE, CLASSIC)).toBe(1);
+    const counted = redelivery(
+      { 'x-delivery-count': 1 },
+      aRepublishedMessage({ 'x-settle-attempt': value }),
+    );
     expect(attemptOf(counted, QUEUE, QUORUM)).toBe(2);
   });
 
-  it('is a whole number of at least 1, for whatever headers', () => {
+  it('is an integer of at least 1 for any headers', () => {
     const names = [
       'x-settle-attempt',
       'x-settle-queue',
@@ -216,15 +235,15 @@ describe('the attempt', () => {
   });
 });
 
-describe('the broker’s count', () => {
-  it('is that of a redelivery, and absent on a first delivery', () => {
+describe('brokerCountOf', () => {
+  it('reads x-delivery-count of redeliveries only', () => {
     expect(brokerCountOf(redelivery({ 'x-delivery-count': 3 }))).toBe(3);
     expect(brokerCountOf(redelivery({ 'x-delivery-count': 0 }))).toBe(0);
     expect(brokerCountOf(redelivery({}))).toBe(0);
     expect(brokerCountOf(aMessage({ headers: { 'x-delivery-count': 3 } }))).toBe(0);
   });
 
-  it('may not be above x-acquired-count, where that is present', () => {
+  it('ignores a count above x-acquired-count', () => {
     const of = (count: unknown, acquired: unknown): number =>
       brokerCountOf(redelivery({ 'x-delivery-count': count, 'x-acquired-count': acquired }));
     expect(of(2, 2)).toBe(2);
@@ -237,7 +256,7 @@ describe('the broker’s count', () => {
   });
 
   it.each(['3', -1, 1.5, Number.NaN, null, true, [3], {}, 3n, 2 ** 31])(
-    'is 0 where it is %o',
+    'is 0 if the header is %o',
     (value) => {
       expect(brokerCountOf(redelivery({ 'x-delivery-count': value }))).toBe(0);
     },
@@ -258,7 +277,7 @@ describe('hasBrokerCount', () => {
     [{}, false],
     [undefined, false],
     [null, false],
-  ])('of %o: %s', (headers, expected) => {
+  ])('returns the right answer for headers %o: %s', (headers, expected) => {
     expect(hasBrokerCount(aMessage({ headers, redelivered: true }))).toBe(expected);
   });
 });
@@ -271,7 +290,7 @@ describe('acquiredOf', () => {
     [1, redelivery({ 'x-acquired-count': '7' })],
     [1, redelivery({ 'x-acquired-count': -7 })],
     [1, redelivery(withPrototype({ 'x-acquired-count': 7 }))],
-  ])('is %i: this time, and what a redelivery tells', (acquired, message) => {
+  ])('is %i, this delivery included', (acquired, message) => {
     expect(acquiredOf(message)).toBe(acquired);
   });
 });

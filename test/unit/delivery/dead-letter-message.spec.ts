@@ -5,11 +5,11 @@ import {
   HEADER_BOUNDS,
   type OutgoingMessage,
 } from '../../../lib/delivery/republish';
-import { aDelivery, aMessage, HANDLER, oddValues, ownCopy, QUEUE } from '../fixtures';
+import { aDelivery, aMessage, aRepublishedMessage, HANDLER, oddValues, QUEUE } from '../fixtures';
 
 const NOW = Date.parse('2024-05-01T12:00:00.000Z');
 
-function diagnosed(diagnosis: Partial<Diagnosis>): OutgoingMessage['headers'] {
+function headersOf(diagnosis: Partial<Diagnosis>): OutgoingMessage['headers'] {
   const whole = { reason: 'error', withStack: true, ...diagnosis };
   return deadLetterMessageOf(aDelivery(), whole, NOW).headers;
 }
@@ -18,8 +18,8 @@ function bytes(value: unknown): number {
   return Buffer.byteLength(value as string);
 }
 
-describe('a dead letter', () => {
-  it('tells how the message ended', () => {
+describe('deadLetterMessageOf', () => {
+  it('describes the failure in headers', () => {
     const delivery = aDelivery({ retry: { attempts: 5 } }, aMessage(), 1);
     const error = new RangeError('out of money');
     const { headers } = deadLetterMessageOf(
@@ -42,8 +42,8 @@ describe('a dead letter', () => {
     });
   });
 
-  it('carries no count, so that a message put back by hand starts at attempt 1', () => {
-    const message = ownCopy({ 'x-settle-attempt': 5, 'x-delivery-count': 2 });
+  it('removes counts, so that a message that is moved back starts at attempt 1', () => {
+    const message = aRepublishedMessage({ 'x-settle-attempt': 5, 'x-delivery-count': 2 });
     const { headers } = deadLetterMessageOf(
       aDelivery({}, message, 5),
       { reason: 'attempts', withStack: false },
@@ -56,10 +56,10 @@ describe('a dead letter', () => {
   it.each([
     [1, 3, 1],
     [3, 3, 3],
-    // It came in beyond the cap and was not handed over again.
+    // It was delivered beyond the cap, and its handler not called.
     [4, 3, 3],
     [7, undefined, 7],
-  ])('at attempt %s of %s tells that %s were made', (attempt, attempts, made) => {
+  ])('on attempt %s of %s reports %s attempts made', (attempt, attempts, made) => {
     const delivery = aDelivery({ ...(attempts && { retry: { attempts } }) }, aMessage(), attempt);
     const { headers } = deadLetterMessageOf(
       delivery,
@@ -69,25 +69,25 @@ describe('a dead letter', () => {
     expect(headers['x-settle-attempts-made']).toBe(made);
   });
 
-  it('has the text given to drop() in the place of a message, also beside an error', () => {
-    expect(diagnosed({ text: 'no such account' })).toMatchObject({
+  it('prefers the reason of drop() to the message of an error', () => {
+    expect(headersOf({ text: 'no such account' })).toMatchObject({
       'x-settle-error-message': 'no such account',
     });
-    const both = diagnosed({ text: 'no such account', error: new TypeError('why') });
+    const both = headersOf({ text: 'no such account', error: new TypeError('why') });
     expect(both).toMatchObject({
       'x-settle-error-name': 'TypeError',
       'x-settle-error-message': 'no such account',
     });
-    expect(diagnosed({ text: '', error: new Error('why') })['x-settle-error-message']).toBe('');
+    expect(headersOf({ text: '', error: new Error('why') })['x-settle-error-message']).toBe('');
   });
 
-  it('describes no error where there was none', () => {
-    const names = Object.keys(diagnosed({ reason: 'drop' }));
+  it('has no error headers without an error', () => {
+    const names = Object.keys(headersOf({ reason: 'drop' }));
     expect(names.filter((name) => name.startsWith('x-settle-error'))).toEqual([]);
   });
 
-  it('has the stack only where it is asked for', () => {
-    expect(diagnosed({ error: new Error('why'), withStack: false })).not.toHaveProperty(
+  it('adds the stack only on request', () => {
+    expect(headersOf({ error: new Error('why'), withStack: false })).not.toHaveProperty(
       'x-settle-error-stack',
     );
   });
@@ -99,23 +99,23 @@ describe('a dead letter', () => {
     ['false', false, 'boolean', 'false'],
     ['a symbol', Symbol('odd'), 'symbol', 'Symbol(odd)'],
     ['an object with name and message', { name: 'Odd', message: 'why' }, 'Odd', 'why'],
-    ['an object whose message is no text', { message: 5 }, 'object', '[object Object]'],
+    ['an object whose message is not a text', { message: 5 }, 'object', '[object Object]'],
     ['an object without a text', Object.create(null), 'object', 'a value without a text'],
   ])('describes %s', (_name, error, name, message) => {
-    expect(diagnosed({ error })).toMatchObject({
+    expect(headersOf({ error })).toMatchObject({
       'x-settle-error-name': name,
       'x-settle-error-message': message,
     });
   });
 
-  it.each(oddValues)('is made of %s, and its headers are texts and numbers', (_name, make) => {
-    for (const value of Object.values(diagnosed({ error: make() }))) {
+  it.each(oddValues)('accepts %s as an error and writes only texts and numbers', (_name, make) => {
+    for (const value of Object.values(headersOf({ error: make() }))) {
       expect(['string', 'number']).toContain(typeof value);
     }
   });
 });
 
-describe('the bounds of a dead letter’s texts', () => {
+describe('the limits of error headers', () => {
   it('are 128, 1 024 and 4 096 bytes', () => {
     expect(HEADER_BOUNDS).toEqual({ name: 128, message: 1_024, stack: 4_096 });
   });
@@ -125,11 +125,11 @@ describe('the bounds of a dead letter’s texts', () => {
     ['two bytes', 'ü'],
     ['three bytes', '漢'],
     ['four bytes', '😀'],
-  ])('hold for characters of %s, and no character is cut', (_name, character) => {
+  ])('never split characters of %s', (_name, character) => {
     const error = new Error(character.repeat(3_000));
     error.name = character.repeat(3_000);
     error.stack = character.repeat(3_000);
-    const headers = diagnosed({ error });
+    const headers = headersOf({ error });
     const size = Buffer.byteLength(character);
     const whole = (bound: number): string => character.repeat(Math.floor(bound / size));
     expect(headers['x-settle-error-name']).toBe(whole(128));
@@ -137,7 +137,7 @@ describe('the bounds of a dead letter’s texts', () => {
     expect(headers['x-settle-error-stack']).toBe(whole(Math.min(4_096, size * 3_000)));
   });
 
-  it('hold for the text given to drop()', () => {
-    expect(bytes(diagnosed({ text: 'ü'.repeat(3_000) })['x-settle-error-message'])).toBe(1_024);
+  it('apply to the reason of drop()', () => {
+    expect(bytes(headersOf({ text: 'ü'.repeat(3_000) })['x-settle-error-message'])).toBe(1_024);
   });
 });

@@ -9,7 +9,7 @@ function parametersOf(type: object, method: string): Record<string, { readonly i
 }
 
 describe('@Delivery()', () => {
-  it('marks its parameter beside those of other decorators', () => {
+  it('marks its parameter next to those of other decorators', () => {
     class Billing {
       charge(
         @RabbitPayload() _order: unknown,
@@ -22,7 +22,7 @@ describe('@Delivery()', () => {
     expect(Object.values(parameters).map(({ index }) => index)).toHaveLength(3);
   });
 
-  it('marks several parameters of one method, and methods each for themselves', () => {
+  it('marks several parameters and methods independently', () => {
     class Billing {
       charge(@Delivery() _one: Delivery, @Delivery() _other: Delivery): void {}
       refund(@Delivery() _delivery: Delivery): void {}
@@ -33,7 +33,7 @@ describe('@Delivery()', () => {
     expect(parametersOf(Billing, 'audit')).toEqual({});
   });
 
-  it('adds nothing to the parameters of a base class', () => {
+  it('leaves the parameters of a base class unchanged', () => {
     class Base {
       charge(@Delivery() _delivery: Delivery): void {}
     }
@@ -44,11 +44,11 @@ describe('@Delivery()', () => {
     expect(parametersOf(Billing, 'charge')[`${DELIVERY_PARAMETER}:1`]).toBeDefined();
   });
 
-  it('has a number that is neither Nest’s nor golevelup’s', () => {
+  it("uses a parameter type of its own, unlike Nest's and golevelup's", () => {
     expect(DELIVERY_PARAMETER).toBeGreaterThan(1_000);
   });
 
-  it('ignores a constructor, whose parameters Nest injects', () => {
+  it('ignores constructor parameters', () => {
     class Billing {
       constructor(@Delivery() readonly delivery: unknown) {}
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { DeliveryRecord } from '../../../lib/delivery/delivery-record';
-import { aDelivery, aMessage, aSubscription, ownCopy, QUEUE } from '../fixtures';
+import { aDelivery, aMessage, aRepublishedMessage, aSubscription, QUEUE } from '../fixtures';
 
 const restored = {
   'x-settle-exchange': 'orders',
@@ -8,8 +8,8 @@ const restored = {
   'x-settle-first-failed-at': '2024-05-01T12:00:00.000Z',
 };
 
-describe('a delivery', () => {
-  it('shows its message', () => {
+describe('DeliveryRecord', () => {
+  it('exposes its message', () => {
     const message = aMessage({
       headers: { tenant: 'acme' },
       properties: { messageId: 'm-1' },
@@ -25,11 +25,11 @@ describe('a delivery', () => {
     expect(delivery.firstFailedAt).toBeUndefined();
   });
 
-  it.each([undefined, null])('has empty headers where the message has %s', (headers) => {
+  it.each([undefined, null])('has empty headers if those of the message are %s', (headers) => {
     expect(aDelivery({}, aMessage({ headers })).headers).toEqual({});
   });
 
-  it('knows its last attempt only where retry says how many there are', () => {
+  it('knows the last attempt only with retry.attempts', () => {
     const isLast = (attempts: number | undefined, attempt: number): boolean =>
       aDelivery({ ...(attempts && { retry: { attempts } }) }, aMessage(), attempt).isLastAttempt;
     expect(isLast(3, 2)).toBe(false);
@@ -40,16 +40,16 @@ describe('a delivery', () => {
   });
 });
 
-describe('the address', () => {
-  it('of our copy is the one to which the message was first published', () => {
-    const delivery = aDelivery({}, ownCopy(restored), 2);
+describe('exchange and routingKey', () => {
+  it('of a republished message are those of the first publish', () => {
+    const delivery = aDelivery({}, aRepublishedMessage(restored), 2);
     expect(delivery.exchange).toBe('orders');
     expect(delivery.routingKey).toBe('order.paid');
     expect(delivery.firstFailedAt).toEqual(new Date('2024-05-01T12:00:00.000Z'));
   });
 
-  it('stands in the fields of the message as well, which stays the delivered one', () => {
-    const message = ownCopy(restored);
+  it('are also in message.fields, and the message stays the delivered one', () => {
+    const message = aRepublishedMessage(restored);
     const delivery = aDelivery({}, message, 2);
     expect(delivery.message).toBe(message);
     expect(message.fields).toEqual({
@@ -61,14 +61,14 @@ describe('the address', () => {
     });
   });
 
-  it('of a message that was first published to the default exchange is restored as such', () => {
+  it('are restored for a first publish to the default exchange', () => {
     const headers = { 'x-settle-exchange': '', 'x-settle-routing-key': QUEUE };
-    const delivery = aDelivery({}, ownCopy(headers), 2);
+    const delivery = aDelivery({}, aRepublishedMessage(headers), 2);
     expect(delivery.exchange).toBe('');
     expect(delivery.routingKey).toBe(QUEUE);
   });
 
-  it('of a message that only carries our headers is its own', () => {
+  it("of a message that only carries the library's headers are its own", () => {
     const forwarded = aMessage({
       headers: { 'x-settle-queue': QUEUE, ...restored },
       exchange: 'audits',
@@ -80,48 +80,56 @@ describe('the address', () => {
     expect(delivery.firstFailedAt).toBeUndefined();
   });
 
-  it('is that of the copy for another queue’s name: a server-named queue has a new one', () => {
-    const delivery = new DeliveryRecord(aSubscription(), ownCopy(restored), 'amq.gen-2', 1);
+  it('of a message republished for another queue, such as an earlier server-named one, are its own', () => {
+    const delivery = new DeliveryRecord(
+      aSubscription(),
+      aRepublishedMessage(restored),
+      'amq.gen-2',
+      1,
+    );
     expect(delivery.exchange).toBe('');
     expect(delivery.routingKey).toBe(QUEUE);
   });
 
-  it.each([5, null, ['orders'], undefined])('falls back where a header is %o', (value) => {
-    const headers = { 'x-settle-exchange': value, 'x-settle-routing-key': value };
-    const delivery = aDelivery({}, ownCopy(headers), 2);
-    expect(delivery.exchange).toBe('');
-    expect(delivery.routingKey).toBe(QUEUE);
-  });
+  it.each([5, null, ['orders'], undefined])(
+    'are those of the delivery if a header is %o',
+    (value) => {
+      const headers = { 'x-settle-exchange': value, 'x-settle-routing-key': value };
+      const delivery = aDelivery({}, aRepublishedMessage(headers), 2);
+      expect(delivery.exchange).toBe('');
+      expect(delivery.routingKey).toBe(QUEUE);
+    },
+  );
 });
 
 describe('firstFailedAt', () => {
   it.each(['', 'yesterday', 5, null, '2024-13-45T00:00:00Z'])('is undefined for %o', (value) => {
-    const delivery = aDelivery({}, ownCopy({ 'x-settle-first-failed-at': value }), 2);
+    const delivery = aDelivery({}, aRepublishedMessage({ 'x-settle-first-failed-at': value }), 2);
     expect(delivery.firstFailedAt).toBeUndefined();
   });
 });
 
-describe('the signal', () => {
-  it('is one, whoever asks and however often', () => {
+describe('signal', () => {
+  it('is always the same', () => {
     const delivery = aDelivery();
     expect(delivery.signal).toBe(delivery.signal);
     expect(delivery.signal.aborted).toBe(false);
     expect(delivery.abortReason).toBeUndefined();
   });
 
-  it('is not made before somebody asks', () => {
-    const made = vi.spyOn(globalThis, 'AbortController');
+  it('is created on first use', () => {
+    const constructed = vi.spyOn(globalThis, 'AbortController');
     try {
       const delivery = aDelivery();
       delivery.abort(new Error('late'));
-      expect(made).not.toHaveBeenCalled();
+      expect(constructed).not.toHaveBeenCalled();
       expect(delivery.abortReason).toEqual(new Error('late'));
     } finally {
-      made.mockRestore();
+      constructed.mockRestore();
     }
   });
 
-  it('tells those who listen, with the reason', () => {
+  it('notifies listeners with the reason', () => {
     const delivery = aDelivery();
     const listener = vi.fn();
     delivery.signal.addEventListener('abort', listener);
@@ -132,7 +140,7 @@ describe('the signal', () => {
     expect(delivery.abortReason).toBe(reason);
   });
 
-  it('has aborted already for those who ask later, with the same reason', () => {
+  it('is already aborted if it is first used after the abort', () => {
     const delivery = aDelivery();
     const reason = new Error('why');
     delivery.abort(reason);
@@ -140,7 +148,7 @@ describe('the signal', () => {
     expect(delivery.signal.reason).toBe(reason);
   });
 
-  it.each(['before', 'after'])('keeps its first reason, asked for %s the abort', (when) => {
+  it.each(['before', 'after'])('keeps its first reason (first used %s the abort)', (when) => {
     const delivery = aDelivery();
     if (when === 'before') expect(delivery.signal.aborted).toBe(false);
     const first = new Error('first');

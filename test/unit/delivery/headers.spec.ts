@@ -7,7 +7,7 @@ import {
 } from '../../../lib/delivery/headers';
 
 describe('SettleHeaders', () => {
-  it('keeps its names: messages that wait on brokers carry them', () => {
+  it('never changes, since stored messages carry these names', () => {
     expect(SettleHeaders).toEqual({
       attempt: 'x-settle-attempt',
       queue: 'x-settle-queue',
@@ -28,13 +28,13 @@ describe('SettleHeaders', () => {
 });
 
 describe('headerOf', () => {
-  it('reads own headers, whatever they hold', () => {
+  it('reads own headers of any type', () => {
     expect(headerOf({ a: null }, 'a')).toBeNull();
     expect(headerOf({ a: 0 }, 'a')).toBe(0);
     expect(headerOf(Object.assign(Object.create(null), { a: 1 }), 'a')).toBe(1);
   });
 
-  it('reads nothing that a prototype holds, and copes with a header named like a method', () => {
+  it('ignores inherited properties and accepts names of methods', () => {
     expect(headerOf(Object.create({ a: 1 }), 'a')).toBeUndefined();
     expect(headerOf({}, 'toString')).toBeUndefined();
     expect(headerOf({}, '__proto__')).toBeUndefined();
@@ -42,14 +42,14 @@ describe('headerOf', () => {
     expect(headerOf(JSON.parse('{"__proto__": 7}'), '__proto__')).toBe(7);
   });
 
-  it.each([undefined, null])('is undefined where the headers are %s', (headers) => {
+  it.each([undefined, null])('is undefined if the headers are %s', (headers) => {
     expect(headerOf(headers, 'a')).toBeUndefined();
     expect(textHeaderOf(headers, 'a')).toBeUndefined();
   });
 });
 
 describe('textHeaderOf', () => {
-  it('reads texts, the empty one included, and nothing else', () => {
+  it('reads only texts, including the empty one', () => {
     expect(textHeaderOf({ a: 'x' }, 'a')).toBe('x');
     expect(textHeaderOf({ a: '' }, 'a')).toBe('');
     for (const a of [5, null, ['x'], {}, Buffer.from('x')]) {
@@ -58,7 +58,7 @@ describe('textHeaderOf', () => {
   });
 });
 
-describe('isDroppedFromCopies', () => {
+describe('isDroppedOnRepublish', () => {
   it.each([
     'CC',
     'BCC',
@@ -71,7 +71,7 @@ describe('isDroppedFromCopies', () => {
     'x-settle-attempt',
     'x-settle-anything',
     ...Object.values(SettleHeaders),
-  ])('%s stays behind', (name) => {
+  ])('drops %s', (name) => {
     expect(isDroppedOnRepublish(name)).toBe(true);
   });
 
@@ -87,7 +87,7 @@ describe('isDroppedFromCopies', () => {
     '__proto__',
     'constructor',
     '',
-  ])('%s goes along', (name) => {
+  ])('keeps %s', (name) => {
     expect(isDroppedOnRepublish(name)).toBe(false);
   });
 });

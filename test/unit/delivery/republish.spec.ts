@@ -8,7 +8,7 @@ import {
   retryMessageOf,
   textOf,
 } from '../../../lib/delivery/republish';
-import { aDelivery, aMessage, oddValues, ownCopy, QUEUE } from '../fixtures';
+import { aDelivery, aMessage, aRepublishedMessage, oddValues, QUEUE } from '../fixtures';
 
 const NOW = Date.parse('2024-05-01T12:00:00.000Z');
 const EARLIER = '2024-04-30T08:00:00.000Z';
@@ -17,7 +17,7 @@ function bytes(value: unknown): number {
   return Buffer.byteLength(value as string);
 }
 
-describe('a copy', () => {
+describe('a republished message', () => {
   const kept = {
     contentType: 'application/json',
     contentEncoding: 'utf-8',
@@ -43,28 +43,28 @@ describe('a copy', () => {
     ],
   ];
 
-  describe.each(kinds)('%s', (_name, copyOf) => {
-    it('keeps the body’s very bytes', () => {
+  describe.each(kinds)('%s', (_name, republish) => {
+    it('keeps the bytes of the body', () => {
       const content = Buffer.from([0x00, 0xff, 0x1f, 0x8b, 0xef, 0xbb, 0xbf]);
       const delivery = aDelivery({}, aMessage({ content }));
       delivery.payload = { decoded: true };
-      expect(copyOf(delivery).body.equals(content)).toBe(true);
+      expect(republish(delivery).body.equals(content)).toBe(true);
     });
 
-    it('keeps the properties that belong to the message and drops the rest', () => {
+    it('keeps the properties of the message and drops those of the delivery', () => {
       const message = aMessage({ properties: { ...kept, ...dropped } });
-      expect(copyOf(aDelivery({}, message)).properties).toEqual(kept);
+      expect(republish(aDelivery({}, message)).properties).toEqual(kept);
     });
 
-    it('keeps what is 0 or empty, and has no property that the message had not', () => {
+    it('keeps 0 and empty texts, and adds no property', () => {
       const message = aMessage({ properties: { priority: 0, type: '', messageId: undefined } });
-      expect(Object.entries(copyOf(aDelivery({}, message)).properties)).toEqual([
+      expect(Object.entries(republish(aDelivery({}, message)).properties)).toEqual([
         ['priority', 0],
         ['type', ''],
       ]);
     });
 
-    it('keeps the application’s headers as they are, whatever they hold', () => {
+    it('keeps application headers of any type unchanged', () => {
       const headers = {
         traceparent: '00-1-1-01',
         nested: { list: [1, { deep: true }] },
@@ -74,10 +74,10 @@ describe('a copy', () => {
         zero: 0,
         'x-retry': 'theirs',
       };
-      expect(copyOf(aDelivery({}, aMessage({ headers }))).headers).toMatchObject(headers);
+      expect(republish(aDelivery({}, aMessage({ headers }))).headers).toMatchObject(headers);
     });
 
-    it('drops the broker’s headers and what carried our prefix before', () => {
+    it('drops the headers of the broker and earlier x-settle- headers', () => {
       const headers = {
         CC: ['other'],
         BCC: ['hidden'],
@@ -90,76 +90,82 @@ describe('a copy', () => {
         'x-settle-future': 'unknown',
         'x-settle-error-stack': 'old',
       };
-      const copied = Object.keys(copyOf(aDelivery({}, aMessage({ headers }))).headers);
-      expect(copied.filter((name) => name in headers)).toEqual([]);
+      const names = Object.keys(republish(aDelivery({}, aMessage({ headers }))).headers);
+      expect(names.filter((name) => name in headers)).toEqual([]);
     });
 
-    it.each([undefined, null, {}])('has its own headers where the message has %o', (headers) => {
-      expect(copyOf(aDelivery({}, aMessage({ headers }))).headers).toMatchObject({
-        'x-settle-queue': QUEUE,
-        'x-settle-exchange': 'orders',
-        'x-settle-routing-key': 'order.paid',
-      });
-    });
+    it.each([undefined, null, {}])(
+      'sets its own headers if those of the message are %o',
+      (headers) => {
+        expect(republish(aDelivery({}, aMessage({ headers }))).headers).toMatchObject({
+          'x-settle-queue': QUEUE,
+          'x-settle-exchange': 'orders',
+          'x-settle-routing-key': 'order.paid',
+        });
+      },
+    );
 
-    it('carries the first address on, from copy to copy', () => {
-      const message = ownCopy({
+    it('keeps the first exchange and routing key', () => {
+      const message = aRepublishedMessage({
         'x-settle-exchange': 'orders',
         'x-settle-routing-key': 'order.paid',
         'x-settle-attempt': 2,
       });
-      expect(copyOf(aDelivery({}, message, 2)).headers).toMatchObject({
+      expect(republish(aDelivery({}, message, 2)).headers).toMatchObject({
         'x-settle-exchange': 'orders',
         'x-settle-routing-key': 'order.paid',
       });
     });
 
-    it('keeps a header called __proto__ as a header, and one called constructor', () => {
+    it('keeps headers named __proto__ and constructor', () => {
       const headers = JSON.parse('{"__proto__": {"x-settle-attempt": 999}, "constructor": 1}');
-      const copy = copyOf(aDelivery({}, aMessage({ headers }))).headers;
-      expect(Object.hasOwn(copy, '__proto__')).toBe(true);
-      expect(Object.getOwnPropertyDescriptor(copy, '__proto__')?.value).toEqual({
+      const republished = republish(aDelivery({}, aMessage({ headers }))).headers;
+      expect(Object.hasOwn(republished, '__proto__')).toBe(true);
+      expect(Object.getOwnPropertyDescriptor(republished, '__proto__')?.value).toEqual({
         'x-settle-attempt': 999,
       });
-      expect(copy['constructor']).toBe(1);
+      expect(republished['constructor']).toBe(1);
       expect(({} as Record<string, unknown>)['x-settle-attempt']).toBeUndefined();
     });
 
-    it('takes nothing from the prototype of the headers', () => {
+    it('ignores inherited headers', () => {
       const headers = Object.assign(Object.create({ inherited: 1 }), { own: 2 });
-      const copy = copyOf(aDelivery({}, aMessage({ headers }))).headers;
+      const republished = republish(aDelivery({}, aMessage({ headers }))).headers;
       const names: string[] = [];
-      for (const name in copy) names.push(name);
+      for (const name in republished) names.push(name);
       expect(names).toContain('own');
       expect(names).not.toContain('inherited');
     });
 
-    it('does not grow from one copy to the next', () => {
+    it('does not grow with each republish', () => {
       let delivery = aDelivery({}, aMessage({ headers: { tenant: 'acme' } }));
       const sizes: number[] = [];
       for (let round = 0; round < 5; round++) {
-        const { headers } = copyOf(delivery);
+        const { headers } = republish(delivery);
         sizes.push(Object.keys(headers).length);
-        delivery = aDelivery({}, ownCopy({ ...headers, 'x-death': [{ queue: 'billing.wait.8' }] }));
+        delivery = aDelivery(
+          {},
+          aRepublishedMessage({ ...headers, 'x-death': [{ queue: 'billing.wait.8' }] }),
+        );
       }
       expect(new Set(sizes.slice(1)).size).toBe(1);
     });
 
-    it('leaves the message as it was', () => {
+    it('does not change the original', () => {
       const headers = Object.freeze({ 'x-settle-attempt': 1, tenant: 'acme' });
-      copyOf(aDelivery({}, aMessage({ headers })));
+      republish(aDelivery({}, aMessage({ headers })));
       expect(headers).toEqual({ 'x-settle-attempt': 1, tenant: 'acme' });
     });
   });
 });
 
-describe('the copy for the next attempt', () => {
-  it('carries the attempt that it is, as a whole number', () => {
-    const message = ownCopy({ 'x-settle-attempt': '2' });
+describe('retryMessageOf', () => {
+  it('sets the next attempt as an integer', () => {
+    const message = aRepublishedMessage({ 'x-settle-attempt': '2' });
     expect(retryMessageOf(aDelivery({}, message, 2), 3, NOW).headers['x-settle-attempt']).toBe(3);
   });
 
-  it('carries no diagnosis', () => {
+  it('has no error headers', () => {
     const names = Object.keys(retryMessageOf(aDelivery(), 2, NOW).headers);
     expect(names.sort()).toEqual([
       'x-settle-attempt',
@@ -171,21 +177,25 @@ describe('the copy for the next attempt', () => {
   });
 });
 
-describe('the time of the first failure', () => {
+describe('x-settle-first-failed-at', () => {
   const firstFailedAt = (...args: Parameters<typeof aDelivery>): unknown =>
     retryMessageOf(aDelivery(...args), 9, NOW).headers['x-settle-first-failed-at'];
 
-  it('is now at attempt 1', () => {
+  it('is the current time on attempt 1', () => {
     expect(firstFailedAt({}, aMessage(), 1)).toBe('2024-05-01T12:00:00.000Z');
   });
 
-  it('is carried on from copy to copy', () => {
-    expect(firstFailedAt({}, ownCopy({ 'x-settle-first-failed-at': EARLIER }), 2)).toBe(EARLIER);
+  it('is kept by later attempts', () => {
+    expect(firstFailedAt({}, aRepublishedMessage({ 'x-settle-first-failed-at': EARLIER }), 2)).toBe(
+      EARLIER,
+    );
   });
 
-  it('is left out where the broker’s own redeliveries hid it', () => {
+  it('is absent if redeliveries by the broker made it unknown', () => {
     expect(firstFailedAt({}, aMessage({ redelivered: true }), 3)).toBeUndefined();
-    expect(firstFailedAt({}, ownCopy({ 'x-settle-first-failed-at': 'x' }), 3)).toBeUndefined();
+    expect(
+      firstFailedAt({}, aRepublishedMessage({ 'x-settle-first-failed-at': 'x' }), 3),
+    ).toBeUndefined();
   });
 });
 
@@ -194,7 +204,7 @@ describe('bounded', () => {
     .string({ unit: 'binary', maxLength: 40 })
     .filter((value) => !value.includes('\uFFFD'));
 
-  it('is the longest beginning that fits', () => {
+  it('returns the longest prefix that fits', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 60 }), (value, limit) => {
         const result = bounded(value, limit);
@@ -217,7 +227,7 @@ describe('propertyOf and textOf', () => {
     }
   });
 
-  it('read what is there', () => {
+  it('return the property or text', () => {
     expect(propertyOf(new TypeError('why'), 'name')).toBe('TypeError');
     expect(propertyOf('text', 'length')).toBeUndefined();
     expect(propertyOf({ name: 5 }, 'name')).toBeUndefined();

@@ -61,33 +61,33 @@ describe('roundUpDelay', () => {
     [3_600_000, 3_670_016],
     [86_400_000, 92_274_688],
     [LONGEST_DELAY, 4_294_967_296],
-  ])('puts %d on %i', (ms, onGrid) => {
-    expect(roundUpDelay(ms)).toBe(onGrid);
+  ])('rounds %d up to %i', (ms, rounded) => {
+    expect(roundUpDelay(ms)).toBe(rounded);
   });
 
-  it('has every whole ms below 8', () => {
+  it('keeps every integer below 8', () => {
     expect([1, 2, 3, 4, 5, 6, 7].map(roundUpDelay)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('has 67 values from 1 s to 5 min', () => {
+  it('has 67 values between 1 s and 5 min', () => {
     const values = new Set<number>();
     for (let ms = 1_000; ms <= 300_000; ms++) values.add(roundUpDelay(ms));
     expect(values.size).toBe(67);
   });
 
-  it('is whole, never shorter than asked, and at most 12.5 % longer', () => {
+  it('returns an integer that is never shorter and at most 12.5 % longer', () => {
     fc.assert(
       fc.property(delay, (ms) => {
-        const onGrid = roundUpDelay(ms);
-        expect(Number.isInteger(onGrid)).toBe(true);
-        expect(onGrid).toBeGreaterThanOrEqual(ms);
-        expect(onGrid).toBeLessThanOrEqual(ms * 1.125);
+        const rounded = roundUpDelay(ms);
+        expect(Number.isInteger(rounded)).toBe(true);
+        expect(rounded).toBeGreaterThanOrEqual(ms);
+        expect(rounded).toBeLessThanOrEqual(ms * 1.125);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('leaves what is on the grid where it is', () => {
+  it('keeps a rounded delay', () => {
     fc.assert(
       fc.property(delay, (ms) => {
         expect(roundUpDelay(roundUpDelay(ms))).toBe(roundUpDelay(ms));
@@ -96,7 +96,7 @@ describe('roundUpDelay', () => {
     );
   });
 
-  it('never puts the longer of two delays before the shorter', () => {
+  it('preserves the order of delays', () => {
     fc.assert(
       fc.property(delay, fc.oneof(delay, fc.constantFrom(1, 2)), (one, other) => {
         const [less, more] = [one, other].sort((a, b) => a - b) as [number, number];
@@ -109,12 +109,12 @@ describe('roundUpDelay', () => {
 });
 
 describe('waitingQueueName', () => {
-  it('is the queue’s name, the kind of waiting queue and the delay', () => {
+  it('combines the queue, the kind of waiting queue and the delay', () => {
     expect(waitingQueueName('billing', 'classic', 1_024)).toBe('billing.wait.1024');
     expect(waitingQueueName('billing', 'quorum', 1_024)).toBe('billing.waitq.1024');
   });
 
-  it('keeps a name that just fits and shortens the next one with a hash', () => {
+  it('keeps a name that just fits, and replaces the end of a longer one by a hash', () => {
     const fits = 'x'.repeat(255 - '.wait.1024'.length);
     expect(waitingQueueName(fits, 'classic', 1_024)).toBe(`${fits}.wait.1024`);
     const tooLong = waitingQueueName(`${fits}x`, 'classic', 1_024);
@@ -123,13 +123,13 @@ describe('waitingQueueName', () => {
   });
 
   // Existing queues have these names.
-  it('shortens the same name in the same way in every release', () => {
+  it('shortens a name identically in every release', () => {
     expect(waitingQueueName('q'.repeat(255), 'quorum', 5_120)).toBe(
       `${'q'.repeat(227)}~db6dd231025487e7.waitq.5120`,
     );
   });
 
-  it('fits into 255 bytes without a cut character, whatever the queue is called', () => {
+  it('fits into 255 bytes without splitting a character, for any queue', () => {
     fc.assert(
       fc.property(queue, type, delay, (name, kind, ms) => {
         const waiting = waitingQueueName(name, kind, roundUpDelay(ms));
@@ -140,7 +140,7 @@ describe('waitingQueueName', () => {
     );
   });
 
-  it('differs for two long names that only differ at their ends', () => {
+  it('differs for long names that differ only at the end', () => {
     const stem = 'ü'.repeat(120);
     const names = ['a', 'b', 'ä', '漢', '😀'].map((end) =>
       waitingQueueName(stem + end, 'classic', 8),
@@ -150,7 +150,7 @@ describe('waitingQueueName', () => {
 });
 
 describe('isWaitingQueue', () => {
-  it('knows each waiting queue of a queue again', () => {
+  it('recognises each waiting queue of a queue', () => {
     fc.assert(
       fc.property(queue, type, delay, (name, kind, ms) => {
         expect(isWaitingQueue(waitingQueueName(name, kind, roundUpDelay(ms)), name)).toBe(true);
@@ -158,7 +158,7 @@ describe('isWaitingQueue', () => {
     );
   });
 
-  it('knows only those of its own queue', () => {
+  it('rejects those of other queues', () => {
     fc.assert(
       fc.property(queue, queue, type, delay, (name, other, kind, ms) => {
         fc.pre(name !== other);
@@ -167,36 +167,36 @@ describe('isWaitingQueue', () => {
     );
   });
 
-  it('knows each of the two kinds', () => {
+  it('recognises both kinds', () => {
     expect(isWaitingQueue('billing.wait.8', 'billing')).toBe(true);
     expect(isWaitingQueue('billing.waitq.8', 'billing')).toBe(true);
   });
 
   it.each<[string, unknown]>([
     ['the queue itself', 'billing'],
-    ['the queue of somebody else’s retries', 'billing.retry.1024'],
+    ['a retry queue of another library', 'billing.retry.1024'],
     ['the waiting queue of a waiting queue', 'billing.wait.8.wait.8'],
-    ['that of a queue whose name ends alike', 'my.billing.wait.8'],
-    ['that of a queue whose name begins alike', 'billing2.wait.8'],
-    ['a delay that is not on the grid', 'billing.wait.1000'],
+    ['the waiting queue of a queue whose name ends the same', 'my.billing.wait.8'],
+    ['the waiting queue of a queue whose name begins the same', 'billing2.wait.8'],
+    ['a delay that is not rounded', 'billing.wait.1000'],
     ['a delay of 0', 'billing.wait.0'],
-    ['a delay with zeros before it', 'billing.wait.008'],
+    ['a delay with leading zeros', 'billing.wait.008'],
     ['a fraction', 'billing.wait.8.5'],
     ['no delay', 'billing.wait.'],
-    ['a delay beyond all that is asked for', `billing.wait.${2 ** 40}`],
-    ['a delay beyond the range of numbers', `billing.wait.${'9'.repeat(400)}`],
+    ['a delay beyond the longest', `billing.wait.${2 ** 40}`],
+    ['a delay beyond the number range', `billing.wait.${'9'.repeat(400)}`],
     ['another kind', 'billing.waits.8'],
-    ['more after it', 'billing.wait.8\n'],
-    ['nothing', undefined],
+    ['trailing characters', 'billing.wait.8\n'],
+    ['undefined', undefined],
     ['null', null],
     ['a number', 8],
     ['bytes', Buffer.from('billing.wait.8')],
     ['a list', ['billing.wait.8']],
-  ])('refuses %s', (_name, value) => {
+  ])('rejects %s', (_name, value) => {
     expect(isWaitingQueue(value, 'billing')).toBe(false);
   });
 
-  it('tells the waiting queue of a queue from one whose name looks like it', () => {
+  it('distinguishes a waiting queue from a queue with such a name', () => {
     expect(isWaitingQueue('billing.wait.8.wait.8', 'billing.wait.8')).toBe(true);
     expect(isWaitingQueue('billing.wait.8', 'billing.wait.8')).toBe(false);
   });

@@ -12,8 +12,8 @@ function guarded() {
   return { source, reported, observable };
 }
 
-describe('a guarded observable', () => {
-  it('feeds an observer whose methods come from its class', () => {
+describe('GuardedObservable', () => {
+  it('notifies an observer whose methods are inherited', () => {
     const { source, observable } = guarded();
     const seen: unknown[] = [];
     const subject = new Subject<number>();
@@ -25,7 +25,7 @@ describe('a guarded observable', () => {
     expect(seen).toEqual([10, 20, 'end']);
   });
 
-  it('calls a method of an observer as its method', () => {
+  it('calls the methods of an observer with its this', () => {
     const { source, observable } = guarded();
     class Counter {
       count = 0;
@@ -39,10 +39,10 @@ describe('a guarded observable', () => {
     expect(counter.count).toBe(1);
   });
 
-  it('reports what an observer or an operator throws, and goes on for the others', () => {
+  it('reports what an observer or operator throws, and notifies the others', () => {
     const { source, reported, observable } = guarded();
     const seen: number[] = [];
-    const fault = new Error('of the observer');
+    const fault = new Error('observer failed');
     observable.subscribe(() => {
       throw fault;
     });
@@ -53,7 +53,7 @@ describe('a guarded observable', () => {
     expect(seen).toEqual([1]);
   });
 
-  it('leaves an error to the handler that is given for it', () => {
+  it("passes an error to the observer's error handler, if there is one", () => {
     const { source, reported, observable } = guarded();
     const errors: unknown[] = [];
     observable.pipe(map(() => JSON.parse('{'))).subscribe({ error: (error) => errors.push(error) });

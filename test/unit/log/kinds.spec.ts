@@ -8,11 +8,11 @@ const page = readFileSync(join(__dirname, '../../../docs/troubleshooting.md'), '
 describe('docs/troubleshooting.md', () => {
   const headings = [...page.matchAll(/^### (\S+)$/gm)].map(([, heading]) => heading);
 
-  it('has one heading for each kind of line, and no other', () => {
+  it('has one heading for each kind, and no other', () => {
     expect([...headings].sort()).toEqual(Object.keys(LOG_KINDS).sort());
   });
 
-  it.each(Object.entries(LOG_KINDS))('names the level of [%s], %s', (kind, level) => {
+  it.each(Object.entries(LOG_KINDS))('names the level of [%s]: %s', (kind, level) => {
     const [, section = ''] = page.split(`\n### ${kind}\n`);
     expect(section.trimStart()).toMatch(new RegExp(`^Level \`${level}\``));
   });

@@ -6,7 +6,7 @@ describe.each([
   [3, 10],
   [4, 0],
   [4, 3],
-] as const)('the broker in memory conforms, as version %i.%i', (...version) => {
+] as const)('the in-memory broker conforms as version %i.%i', (...version) => {
   for (const scenario of conformanceScenarios) {
     it(scenario.name, async () => {
       const adapter = memoryAdapter(version);

@@ -15,7 +15,7 @@ function message(headers: Record<string, unknown> | undefined, expiration?: stri
   return storedMessage(published, { exchange: 'orders', routingKey: 'paid' }, RULES, 0);
 }
 
-const PLACE = {
+const DEATH = {
   queue: 'billing',
   reason: 'expired',
   now: Date.parse('2024-05-01T12:00:00.900Z'),
@@ -23,9 +23,9 @@ const PLACE = {
   routingKey: undefined,
 } as const;
 
-describe('the history of a dead letter', () => {
-  it('says when, in whole seconds, where from and why', () => {
-    const { headers } = deadLettered(message({ tenant: 'a' }, '50'), PLACE);
+describe('the death headers', () => {
+  it('contain time in seconds, queue, address and reason', () => {
+    const { headers } = deadLettered(message({ tenant: 'a' }, '50'), DEATH);
     expect(headers?.['x-death']).toEqual([
       {
         count: 1,
@@ -40,16 +40,16 @@ describe('the history of a dead letter', () => {
     expect(headers?.['tenant']).toBe('a');
   });
 
-  it('names the last death from 3.13 on only', () => {
+  it('name the last death from 3.13 on', () => {
     const last = (version: readonly [number, number]) =>
-      deadLettered(message({}), { ...PLACE, version }).headers?.['x-last-death-queue'];
+      deadLettered(message({}), { ...DEATH, version }).headers?.['x-last-death-queue'];
     expect(last([3, 10])).toBeUndefined();
     expect(last([4, 0])).toBe('billing');
   });
 
-  it('names the first death once, and believes a client that names one before 4.0 only', () => {
+  it("name the first death once, and keep a client's own before 4.0", () => {
     const first = (from: ReturnType<typeof message>, version: readonly [number, number]) =>
-      deadLettered(from, { ...PLACE, version }).headers?.['x-first-death-queue'];
+      deadLettered(from, { ...DEATH, version }).headers?.['x-first-death-queue'];
     const forged = message({ 'x-first-death-queue': 'forged' });
     expect(first(forged, [3, 10])).toBe('forged');
     expect(first(forged, [4, 0])).toBe('billing');
@@ -58,44 +58,56 @@ describe('the history of a dead letter', () => {
     expect(first(message({}), [3, 10])).toBe('billing');
   });
 
-  it('counts what repeats and puts it first, with what it was the first time', () => {
+  it('count a repeated death and move it to the front', () => {
     const before = [death('wait', 'expired'), death('billing', 'expired')];
-    const { deaths } = deadLettered(message({ 'x-death': before }), PLACE);
+    const { deaths } = deadLettered(message({ 'x-death': before }), DEATH);
     expect(deaths).toEqual([
       { ...death('billing', 'expired'), count: 2 },
       death('wait', 'expired'),
     ]);
   });
 
-  it('keeps further addresses unless the queue gives a new key', () => {
-    const sent = message({ CC: ['copy'] });
-    expect(deadLettered(sent, PLACE).headers?.['CC']).toEqual(['copy']);
-    const moved = deadLettered(sent, { ...PLACE, routingKey: 'dead' });
+  it('keep CC unless the queue sets a routing key', () => {
+    const original = message({ CC: ['copy'] });
+    expect(deadLettered(original, DEATH).headers?.['CC']).toEqual(['copy']);
+    const moved = deadLettered(original, { ...DEATH, routingKey: 'dead' });
     expect(moved.headers).not.toHaveProperty('CC');
     expect(moved.deaths?.[0]?.['routing-keys']).toEqual(['paid', 'copy']);
   });
 
-  it('is believed when a client tells it, before 4.0', () => {
-    const told = message({ 'x-death': [death('other', 'expired')] });
-    expect(deathsOf(told, [3, 10])).toHaveLength(1);
-    expect(deathsOf(told, [4, 0])).toEqual([]);
-    expect(deadLettered(told, { ...PLACE, version: [4, 0] }).deaths).toHaveLength(1);
+  it('are trusted from a client before 4.0', () => {
+    const claimed = message({ 'x-death': [death('other', 'expired')] });
+    expect(deathsOf(claimed, [3, 10])).toHaveLength(1);
+    expect(deathsOf(claimed, [4, 0])).toEqual([]);
+    expect(deadLettered(claimed, { ...DEATH, version: [4, 0] }).deaths).toHaveLength(1);
   });
 
-  it.each([['x'], [{}], [7], [null], [[null, 'x', 7]]])('takes %j for none', (value) => {
+  it.each([['x'], [{}], [7], [null], [[null, 'x', 7]]])('ignore the invalid value %j', (value) => {
     expect(deathsOf(message({ 'x-death': value }), [3, 10])).toEqual([]);
   });
 });
 
-describe('a cycle', () => {
+describe('isDeathCycle', () => {
   it.each([
-    ['the queue was never there', [death('other', 'expired')], false],
-    ['it was there and expired', [death('billing', 'expired')], true],
-    ['it was there, and its limit ended it', [death('billing', 'delivery_limit')], true],
-    ['it was rejected there', [death('billing', 'rejected')], false],
-    ['somebody rejected it since', [death('w', 'rejected'), death('billing', 'expired')], false],
-    ['somebody rejected it before', [death('billing', 'expired'), death('w', 'rejected')], true],
-  ])('%s', (_what, deaths, isCycle) => {
+    ['false if it never died in the queue', [death('other', 'expired')], false],
+    ['true if it expired in the queue', [death('billing', 'expired')], true],
+    [
+      'true if it reached the delivery limit of the queue',
+      [death('billing', 'delivery_limit')],
+      true,
+    ],
+    ['false if it was rejected in the queue', [death('billing', 'rejected')], false],
+    [
+      'false if it was rejected elsewhere since',
+      [death('w', 'rejected'), death('billing', 'expired')],
+      false,
+    ],
+    [
+      'true if it was rejected elsewhere before',
+      [death('billing', 'expired'), death('w', 'rejected')],
+      true,
+    ],
+  ])('is %s', (_what, deaths, isCycle) => {
     expect(isDeathCycle(deaths, 'billing')).toBe(isCycle);
   });
 });

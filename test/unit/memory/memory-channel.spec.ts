@@ -10,13 +10,13 @@ async function withOne(options: { noAck?: boolean } = {}) {
   return { test, consumer, channel: consumer.channel };
 }
 
-describe('a channel is strict', () => {
+describe('MemoryChannel', () => {
   it.each(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'] as const)(
-    '%s, and no second time',
-    async (frame) => {
+    'settles with %s once',
+    async (action) => {
       const { test, channel } = await withOne();
       channel.cancel();
-      expect(channel.settle(1, frame)).toBe(true);
+      expect(channel.settle(1, action)).toBe(true);
       for (const again of ['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'] as const) {
         expect(() => channel.settle(1, again)).toThrow('settled twice');
       }
@@ -25,13 +25,13 @@ describe('a channel is strict', () => {
     },
   );
 
-  it('throws for a tag that it never gave out', async () => {
+  it('throws for an unknown delivery tag', async () => {
     const { channel } = await withOne();
     expect(() => channel.settle(2, 'ack')).toThrow('settled twice');
     expect(() => channel.leave(0)).toThrow('settled twice');
   });
 
-  it('throws for what was left unsettled, which goes back when the channel closes', async () => {
+  it('throws for a delivery left unsettled, and requeues it when it closes', async () => {
     const { test, channel } = await withOne();
     channel.leave(1);
     expect(() => channel.settle(1, 'ack')).toThrow('settled twice');
@@ -40,12 +40,12 @@ describe('a channel is strict', () => {
     expect(test.ready('queue')).toEqual(['one']);
   });
 
-  it('throws for a delivery that needs no acknowledgement', async () => {
+  it('throws for a noAck delivery', async () => {
     const { channel } = await withOne({ noAck: true });
     expect(() => channel.settle(1, 'ack')).toThrow('settled twice');
   });
 
-  it('says that it is gone, without throwing, once it has ended', async () => {
+  it('returns false without throwing once it is closed', async () => {
     const { test, consumer, channel } = await withOne();
     channel.die(new Error('cut'));
     expect(channel.lost.aborted).toBe(true);
@@ -59,7 +59,7 @@ describe('a channel is strict', () => {
 });
 
 describe('consumers of one queue', () => {
-  it('take turns, as far as each has room', async () => {
+  it('take turns within their prefetch', async () => {
     const test = new ServerUnderTest();
     test.declare('queue');
     const [one, two] = [test.consume('queue', { prefetch: 1 }), test.consume('queue')];
@@ -69,7 +69,7 @@ describe('consumers of one queue', () => {
     expect(test.server.queue('queue')).toMatchObject({ unacknowledged: 4, consumerCount: 2 });
   });
 
-  it('that come to a deleted queue are refused', async () => {
+  it('of a deleted queue are refused', async () => {
     const { test, channel } = await withOne();
     channel.cancel();
     test.server.deleteQueue('queue');

@@ -3,62 +3,68 @@ import { ServerUnderTest } from './server';
 
 const DEAD = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
 
-describe('returns on a quorum queue', () => {
-  async function returnsUntilDead(version: readonly [number, number], args = {}): Promise<number> {
+describe('requeueing on a quorum queue', () => {
+  async function requeuesUntilDead(version: readonly [number, number], args = {}): Promise<number> {
     const test = new ServerUnderTest(version);
     test.declare('dead');
     test.declare('queue', { 'x-queue-type': 'quorum', ...DEAD, ...args });
     const consumer = test.consume('queue');
     test.send('queue', 'one');
     await test.turn();
-    for (let returns = 1; returns <= 30; returns += 1) {
+    for (let requeues = 1; requeues <= 30; requeues += 1) {
       consumer.channel.settle(consumer.lastTag, 'requeueFailed');
       await test.turn();
-      if (test.ready('dead').length > 0) return returns;
+      if (test.ready('dead').length > 0) return requeues;
     }
     return Number.POSITIVE_INFINITY;
   }
 
   it.each([
-    ['3.10, no limit', [3, 10], {}, Number.POSITIVE_INFINITY],
-    ['4.0, no limit: 20 by default', [4, 0], {}, 21],
-    ['4.3, -1 takes it away', [4, 3], { 'x-delivery-limit': -1 }, Number.POSITIVE_INFINITY],
-    ['3.10, -1 ends at the first return', [3, 10], { 'x-delivery-limit': -1 }, 1],
-    ['4.3, a limit of 2', [4, 3], { 'x-delivery-limit': 2 }, 3],
-  ] as const)('%s', async (_what, version, args, returns) => {
-    expect(await returnsUntilDead(version, args)).toBe(returns);
+    ['3.10 never reaches a limit by default', [3, 10], {}, Number.POSITIVE_INFINITY],
+    ['4.0 has a default limit of 20', [4, 0], {}, 21],
+    ['4.3 has no limit with -1', [4, 3], { 'x-delivery-limit': -1 }, Number.POSITIVE_INFINITY],
+    ['3.10 dead-letters on the first requeue with -1', [3, 10], { 'x-delivery-limit': -1 }, 1],
+    ['4.3 applies a limit of 2', [4, 3], { 'x-delivery-limit': 2 }, 3],
+  ] as const)('%s', async (_what, version, args, requeues) => {
+    expect(await requeuesUntilDead(version, args)).toBe(requeues);
   });
 
   it.each([
     ['3.10', [3, 10], { 'x-delivery-count': 1 }],
     ['4.0', [4, 0], { 'x-delivery-count': 1 }],
     ['4.3', [4, 3], { 'x-acquired-count': 1 }],
-  ] as const)('%s: a release shows itself', async (_name, version, headers) => {
-    const test = new ServerUnderTest(version);
-    test.declare('queue', { 'x-queue-type': 'quorum' });
-    const consumer = test.consume('queue');
-    test.send('queue', 'one');
-    await test.turn();
-    consumer.channel.settle(1, 'requeueUnprocessed');
-    await test.turn();
-    expect(consumer.headers).toEqual([{}, headers]);
-  });
+  ] as const)(
+    '%s counts an unprocessed delivery in its headers',
+    async (_name, version, headers) => {
+      const test = new ServerUnderTest(version);
+      test.declare('queue', { 'x-queue-type': 'quorum' });
+      const consumer = test.consume('queue');
+      test.send('queue', 'one');
+      await test.turn();
+      consumer.channel.settle(1, 'requeueUnprocessed');
+      await test.turn();
+      expect(consumer.headers).toEqual([{}, headers]);
+    },
+  );
 
   it.each([
     ['3.10', [3, 10], {}, ['2', '3', '1']],
     ['4.0', [4, 0], {}, ['1', '2', '3']],
     ['4.0 without a limit', [4, 0], { 'x-delivery-limit': -1 }, ['2', '3', '1']],
     ['4.3 without a limit', [4, 3], { 'x-delivery-limit': -1 }, ['1', '2', '3']],
-  ] as const)('%s: stand where that server puts them', async (_name, version, args, order) => {
-    const test = new ServerUnderTest(version);
-    test.declare('queue', { 'x-queue-type': 'quorum', ...args });
-    for (const text of ['1', '2', '3']) test.send('queue', text);
-    const consumer = test.consume('queue', { prefetch: 1 });
-    await test.turn();
-    consumer.channel.cancel();
-    consumer.channel.settle(1, 'requeueFailed');
-    expect(test.ready('queue')).toEqual(order);
-  });
+  ] as const)(
+    '%s requeues a message to its place in the order',
+    async (_name, version, args, order) => {
+      const test = new ServerUnderTest(version);
+      test.declare('queue', { 'x-queue-type': 'quorum', ...args });
+      for (const text of ['1', '2', '3']) test.send('queue', text);
+      const consumer = test.consume('queue', { prefetch: 1 });
+      await test.turn();
+      consumer.channel.cancel();
+      consumer.channel.settle(1, 'requeueFailed');
+      expect(test.ready('queue')).toEqual(order);
+    },
+  );
 
   it.each([
     ['failed', 'requeueFailed', 400],
@@ -67,8 +73,8 @@ describe('returns on a quorum queue', () => {
     ['all', 'requeueFailed', 400],
     ['disabled', 'requeueFailed', 0],
   ] as const)(
-    'type %s delays a %s by %i ms, what is counted more each time, up to the most',
-    async (type, frame, first) => {
+    'delay type %s: %s waits %i ms, longer each time it is counted, up to the maximum',
+    async (type, action, first) => {
       const test = new ServerUnderTest();
       test.declare('queue', {
         'x-queue-type': 'quorum',
@@ -79,10 +85,10 @@ describe('returns on a quorum queue', () => {
       const consumer = test.consume('queue');
       test.send('queue', 'one');
       await test.turn();
-      const delays = frame === 'requeueFailed' ? [400, 800, 900] : [400, 400, 400];
+      const delays = action === 'requeueFailed' ? [400, 800, 900] : [400, 400, 400];
       for (const delay of first === 0 ? [0] : delays) {
         const before = consumer.tags.length;
-        consumer.channel.settle(consumer.lastTag, frame);
+        consumer.channel.settle(consumer.lastTag, action);
         await test.pass(Math.max(0, delay - 1));
         expect(consumer.tags.length).toBe(delay > 0 ? before : before + 1);
         await test.pass(1);

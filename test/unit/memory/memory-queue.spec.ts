@@ -3,9 +3,9 @@ import { ServerUnderTest } from './server';
 
 const DEAD = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
 
-describe('expiry', () => {
+describe('expiration', () => {
   it.each(['classic', 'quorum'])(
-    '%s: hands a message without any time to live to whoever is there',
+    '%s: delivers a message with a TTL of 0 to a waiting consumer',
     async (type) => {
       const test = new ServerUnderTest();
       test.declare('queue', { 'x-queue-type': type });
@@ -16,7 +16,7 @@ describe('expiry', () => {
     },
   );
 
-  it('drops a message without any time to live where nobody is there', async () => {
+  it('drops a message with a TTL of 0 without a consumer', async () => {
     const test = new ServerUnderTest();
     test.declare('queue');
     test.send('queue', 'one', { expiration: '0' });
@@ -24,7 +24,7 @@ describe('expiry', () => {
     expect(test.ready('queue')).toEqual([]);
   });
 
-  it('takes the shorter of the two times', async () => {
+  it('uses the shorter TTL of queue and message', async () => {
     const test = new ServerUnderTest();
     test.declare('queue', { 'x-message-ttl': 100 });
     test.send('queue', 'long', { expiration: '500' });
@@ -35,7 +35,7 @@ describe('expiry', () => {
     expect(test.ready('queue')).toEqual([]);
   });
 
-  it('never hands out what has expired behind the head', async () => {
+  it('never delivers a message that expired behind the head', async () => {
     const test = new ServerUnderTest();
     test.declare('queue');
     test.send('queue', 'long');
@@ -47,7 +47,7 @@ describe('expiry', () => {
     expect(consumer.texts).toEqual(['long']);
   });
 
-  it('does not begin anew for a message that comes back', async () => {
+  it('does not restart for a requeued message', async () => {
     const test = new ServerUnderTest();
     test.declare('queue');
     const consumer = test.consume('queue');
@@ -61,7 +61,7 @@ describe('expiry', () => {
     expect(test.ready('queue')).toEqual([]);
   });
 
-  it('ends a queue that nobody uses, with what it holds; a consumer is a use', async () => {
+  it('deletes an unused queue with its messages, and a consumer counts as use', async () => {
     const test = new ServerUnderTest();
     test.declare('queue', { 'x-expires': 100 });
     test.send('queue', 'one');
@@ -78,20 +78,20 @@ describe('expiry', () => {
   it.each([
     ['classic', true],
     ['quorum', false],
-  ])('%s: a declaration puts the end of the queue off: %s', async (type, isPutOff) => {
+  ])('%s: a declaration renews x-expires: %s', async (type, isRenewed) => {
     const test = new ServerUnderTest();
     test.declare('queue', { 'x-queue-type': type, 'x-expires': 100 });
     await test.pass(60);
     test.declare('queue', { 'x-queue-type': type, 'x-expires': 100 });
     await test.pass(60);
-    expect(test.server.hasQueue('queue')).toBe(isPutOff);
+    expect(test.server.hasQueue('queue')).toBe(isRenewed);
   });
 });
 
 describe('priorities', () => {
   it.each([
     ['classic', [4, 3], { 'x-max-priority': 5 }, 'c d b a e'],
-    ['classic without any', [4, 3], {}, 'a b c d e'],
+    ['classic without x-max-priority', [4, 3], {}, 'a b c d e'],
     ['quorum 3.10', [3, 10], { 'x-queue-type': 'quorum' }, 'a b c d e'],
     ['quorum 4.0', [4, 0], { 'x-queue-type': 'quorum' }, 'c d a b e'],
     ['quorum 4.3', [4, 3], { 'x-queue-type': 'quorum' }, 'c d e b a'],
@@ -106,19 +106,19 @@ describe('priorities', () => {
   });
 });
 
-describe('a queue that is full', () => {
-  it('refuses what is published, by its dead-letter route where it is to', () => {
+describe('a full queue', () => {
+  it('refuses new messages, and dead-letters them with reject-publish-dlx', () => {
     const test = new ServerUnderTest();
     test.declare('dead');
     test.declare('plain', { 'x-max-length': 1, 'x-overflow': 'reject-publish', ...DEAD });
     expect([test.send('plain', '1'), test.send('plain', '2')]).toEqual([true, false]);
     expect(test.ready('dead')).toEqual([]);
-    test.declare('buried', { 'x-max-length': 1, 'x-overflow': 'reject-publish-dlx', ...DEAD });
-    expect([test.send('buried', '1'), test.send('buried', '2')]).toEqual([true, false]);
+    test.declare('forwarding', { 'x-max-length': 1, 'x-overflow': 'reject-publish-dlx', ...DEAD });
+    expect([test.send('forwarding', '1'), test.send('forwarding', '2')]).toEqual([true, false]);
     expect(test.ready('dead')).toEqual(['2']);
   });
 
-  it('drops its head for what comes back, too', async () => {
+  it('drops its head for a requeued message, too', async () => {
     const test = new ServerUnderTest();
     test.declare('queue', { 'x-max-length': 1 });
     const consumer = test.consume('queue', { prefetch: 1 });
@@ -131,8 +131,8 @@ describe('a queue that is full', () => {
   });
 });
 
-describe('dead letters that nobody takes', () => {
-  it('are gone, but kept where the strategy says so, and tried again', async () => {
+describe('dead letters without a target', () => {
+  it('are lost, or kept and retried with the at-least-once strategy', async () => {
     const test = new ServerUnderTest();
     const lossless = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' };
     test.declare('lossy', { 'x-queue-type': 'quorum', 'x-message-ttl': 10, ...DEAD });
@@ -142,7 +142,7 @@ describe('dead letters that nobody takes', () => {
       ...DEAD,
       ...lossless,
     });
-    test.send('lossy', 'gone');
+    test.send('lossy', 'lost');
     test.send('lossless', 'kept');
     await test.pass(100);
     test.declare('dead');
@@ -150,7 +150,7 @@ describe('dead letters that nobody takes', () => {
     expect(test.ready('dead')).toEqual(['kept']);
   });
 
-  it('of a deleted queue are none', async () => {
+  it('do not come from a deleted queue', async () => {
     const test = new ServerUnderTest();
     test.declare('dead');
     test.declare('queue', { 'x-queue-type': 'quorum', 'x-delivery-limit': 0, ...DEAD });

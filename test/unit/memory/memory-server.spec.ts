@@ -3,8 +3,8 @@ import { ServerUnderTest } from './server';
 
 const body = Buffer.from('one');
 
-describe('addresses', () => {
-  it('lead through exchanges bound to exchanges, also in a circle, once to each queue', () => {
+describe('bindings', () => {
+  it('route through bound exchanges, also in a circle, once to each queue', () => {
     const { server } = new ServerUnderTest();
     for (const name of ['a', 'b']) server.declareExchange(name, 'topic');
     server.declareQueue('queue', { arguments: {} });
@@ -17,7 +17,7 @@ describe('addresses', () => {
     expect(server.queue('queue').ready).toHaveLength(1);
   });
 
-  it('that no binding lets through go to the alternate exchange', () => {
+  it('without a match use the alternate exchange', () => {
     const { server } = new ServerUnderTest();
     server.declareExchange('rest', 'fanout');
     server.declareExchange('orders', { type: 'direct', alternateExchange: 'rest' });
@@ -30,7 +30,7 @@ describe('addresses', () => {
     });
   });
 
-  it('of a deleted queue are forgotten with it', () => {
+  it('of a deleted queue are removed', () => {
     const { server } = new ServerUnderTest();
     server.declareQueue('queue', { arguments: {} });
     server.bind('queue', 'amq.fanout', '');
@@ -40,11 +40,11 @@ describe('addresses', () => {
   });
 });
 
-describe('what a server refuses', () => {
+describe('MemoryServer refuses', () => {
   it.each([
-    ['an exchange that is not there', 404, "no exchange 'x'", 'publish', 'x'],
+    ['a publish to an exchange that does not exist', 404, "no exchange 'x'", 'publish', 'x'],
     ['a binding to the default exchange', 403, 'operation not permitted', 'bind', ''],
-    ['a binding to an exchange that is not there', 404, "no exchange 'x'", 'bind', 'x'],
+    ['a binding to an exchange that does not exist', 404, "no exchange 'x'", 'bind', 'x'],
     [
       'a queue with a reserved name',
       403,
@@ -60,7 +60,7 @@ describe('what a server refuses', () => {
       'amq.x',
     ],
     [
-      'another type',
+      'another exchange type',
       406,
       "inequivalent arg 'type' for exchange 'amq.topic'",
       'exchange',
@@ -86,20 +86,28 @@ describe('what a server refuses', () => {
   });
 
   it.each([
-    ['no durable', { durable: false, arguments: { 'x-queue-type': 'quorum' } }, 'non-durable'],
     [
-      'an exclusive',
+      'a non-durable quorum queue',
+      { durable: false, arguments: { 'x-queue-type': 'quorum' } },
+      'non-durable',
+    ],
+    [
+      'an exclusive quorum queue',
       { exclusive: true, arguments: { 'x-queue-type': 'quorum' } },
       'exclusive-owner',
     ],
-    ['a key without an exchange', { deadLetterRoutingKey: 'k', arguments: {} }, 'routing_key_but'],
-  ])('%s queue', (_what, declaration, text) => {
+    [
+      'a dead-letter routing key without an exchange',
+      { deadLetterRoutingKey: 'k', arguments: {} },
+      'routing_key_but',
+    ],
+  ])('%s', (_what, declaration, text) => {
     const { server } = new ServerUnderTest();
     expect(() => server.declareQueue('queue', declaration)).toThrow(text);
     expect(server.hasQueue('queue')).toBe(false);
   });
 
-  it('a header that no table holds', () => {
+  it('a header that cannot be encoded', () => {
     const { server } = new ServerUnderTest();
     server.declareQueue('queue', { arguments: {} });
     const headers = { nested: [{ work: () => {} }] };
@@ -108,7 +116,7 @@ describe('what a server refuses', () => {
 });
 
 describe('an exclusive queue', () => {
-  it('is its connection’s own, and goes with it', () => {
+  it('belongs to its connection and is deleted with it', () => {
     const { server } = new ServerUnderTest();
     const [mine, others] = [{}, {}];
     server.declareQueue('own', { exclusive: true, arguments: {} }, mine);
@@ -123,12 +131,12 @@ describe('an exclusive queue', () => {
   });
 });
 
-describe('a queue declared again', () => {
+describe('declaring a queue again', () => {
   it.each([
-    ['the type that is the default', {}, { 'x-queue-type': 'classic' }],
-    ['an argument in place of the option', { messageTtl: 5 }, { 'x-message-ttl': 5 }],
-    ['an argument that no server knows', {}, { 'x-mine': 1 }],
-  ])('is the same with %s', (_what, options, args) => {
+    ['the default type', {}, { 'x-queue-type': 'classic' }],
+    ['an argument instead of the option', { messageTtl: 5 }, { 'x-message-ttl': 5 }],
+    ['an unknown argument', {}, { 'x-mine': 1 }],
+  ])('is accepted with %s', (_what, options, args) => {
     const { server } = new ServerUnderTest();
     server.declareQueue('queue', { ...options, arguments: {} });
     expect(server.declareQueue('queue', { arguments: args })).toBe('queue');
@@ -136,7 +144,7 @@ describe('a queue declared again', () => {
 });
 
 describe('messages', () => {
-  it('share nothing with what was published, nor with what is handed out', async () => {
+  it('are independent of published and delivered objects', async () => {
     const test = new ServerUnderTest();
     test.declare('queue');
     const headers = { list: [1], table: { a: 1 } };
@@ -153,7 +161,7 @@ describe('messages', () => {
     expect(consumer.headers[1]).toEqual({ list: [1], table: { a: 1 } });
   });
 
-  it('keep a header named __proto__ as one like any other', async () => {
+  it('keep a header named __proto__', async () => {
     const test = new ServerUnderTest();
     test.declare('queue');
     const headers = JSON.parse('{"__proto__": {"x-settle-attempt": 9}}');
@@ -164,7 +172,7 @@ describe('messages', () => {
     expect((consumer.headers[0] as Record<string, unknown>)['x-settle-attempt']).toBeUndefined();
   });
 
-  it('come without a header table where they were published without one', async () => {
+  it('have no header table if they were published without one', async () => {
     const test = new ServerUnderTest();
     test.declare('queue');
     test.server.publish('', 'queue', { body, properties: {}, headers: undefined });
@@ -175,22 +183,22 @@ describe('messages', () => {
 });
 
 describe('confirms', () => {
-  it('are held back until they are let go, and refused as long as they are to be', async () => {
+  it('can be held back and refused', async () => {
     const { server } = new ServerUnderTest();
     server.declareQueue('queue', { arguments: {} });
-    const copy = { body, properties: {}, headers: {} };
+    const message = { body, properties: {}, headers: {} };
     const ended: string[] = [];
     const release = server.holdConfirms();
-    const held = server.confirm('queue', copy).then((confirm) => ended.push(confirm));
+    const held = server.confirm('queue', message).then((confirm) => ended.push(confirm));
     await new Promise((resolve) => setImmediate(resolve));
     expect(ended).toEqual([]);
-    expect(server.queue('queue').ready).toHaveLength(1); // It is there; nobody has said so yet.
+    expect(server.queue('queue').ready).toHaveLength(1); // It is in the queue, but not confirmed.
     release();
     await held;
     server.refuseConfirms(true);
-    ended.push(await server.confirm('queue', copy));
+    ended.push(await server.confirm('queue', message));
     server.refuseConfirms(false);
-    ended.push(await server.confirm('queue', copy), await server.confirm('nowhere', copy));
+    ended.push(await server.confirm('queue', message), await server.confirm('nowhere', message));
     expect(ended).toEqual(['confirmed', 'refused', 'confirmed', 'returned']);
     expect(server.queue('queue').ready).toHaveLength(2);
   });

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../../lib/memory/routing';
 
-function lets(pattern: string, key: string): boolean {
+function matches(pattern: string, key: string): boolean {
   const binding = { destination: 'queue', toExchange: false, key: pattern, arguments: {} };
   return routes('topic', binding, key, undefined);
 }
 
-/** The rule of topics written down once more: every way to share the words out among the pattern. */
-function naive(pattern: string, key: string): boolean {
+/** A second implementation of topics: every way to distribute the words over the pattern. */
+function naiveMatch(pattern: string, key: string): boolean {
   const parts = pattern === '' ? [] : pattern.split('.');
   const words = key === '' ? [] : key.split('.');
   let ends = new Set([0]);
@@ -29,34 +29,34 @@ const pattern = fc
   .array(fc.oneof(word, fc.constantFrom('*', '#')), { maxLength: 5 })
   .map((parts) => parts.join('.'));
 
-describe('topics', () => {
-  it('match as a naive matcher says', () => {
+describe('a topic exchange', () => {
+  it('routes like a naive implementation', () => {
     fc.assert(
       fc.property(pattern, key, (one, other) => {
-        expect(lets(one, other)).toBe(naive(one, other));
+        expect(matches(one, other)).toBe(naiveMatch(one, other));
       }),
       { numRuns: 2_000 },
     );
   });
 
-  it('match a key against itself, and # against everything', () => {
+  it('matches a key with itself, and # with everything', () => {
     fc.assert(
       fc.property(key, (one) => {
-        expect(lets(one, one)).toBe(true);
-        expect(lets('#', one)).toBe(true);
+        expect(matches(one, one)).toBe(true);
+        expect(matches('#', one)).toBe(true);
       }),
     );
   });
 
-  it('take a star for one word, no less', () => {
-    expect(lets('*', '')).toBe(false);
-    expect(lets('a.*', 'a')).toBe(false);
-    expect(lets('a.*', 'a.')).toBe(true);
+  it('matches * with exactly one word', () => {
+    expect(matches('*', '')).toBe(false);
+    expect(matches('a.*', 'a')).toBe(false);
+    expect(matches('a.*', 'a.')).toBe(true);
   });
 });
 
-describe('headers', () => {
-  function letsHeaders(wanted: object, headers: Record<string, unknown> | undefined): boolean {
+describe('a headers exchange', () => {
+  function matchesHeaders(wanted: object, headers: Record<string, unknown> | undefined): boolean {
     const binding = {
       destination: 'queue',
       toExchange: false,
@@ -67,21 +67,21 @@ describe('headers', () => {
   }
 
   it.each([
-    ['all with a key that begins with x-', { 'x-match': 'all', 'x-a': 1 }, {}, true],
-    ['all-with-x with such a key', { 'x-match': 'all-with-x', 'x-a': 1 }, {}, false],
-    ['all-with-x, and it is there', { 'x-match': 'all-with-x', 'x-a': 1 }, { 'x-a': 1 }, true],
+    ['all ignores keys that start with x-', { 'x-match': 'all', 'x-a': 1 }, {}, true],
+    ['all-with-x needs them', { 'x-match': 'all-with-x', 'x-a': 1 }, {}, false],
+    ['all-with-x matches them', { 'x-match': 'all-with-x', 'x-a': 1 }, { 'x-a': 1 }, true],
     [
-      'any-with-x, and it is there',
+      'any-with-x matches one of them',
       { 'x-match': 'any-with-x', 'x-a': 1, b: 2 },
       { 'x-a': 1 },
       true,
     ],
-    ['any without one that matches', { 'x-match': 'any', a: 1 }, { a: 2 }, false],
-    ['no value, which asks for the key alone', { a: null }, { a: 'whatever' }, true],
-    ['no value, and no such key', { a: null }, {}, false],
-    ['a message without headers', { a: 1 }, undefined, false],
-    ['a name of the prototype', { toString: null }, {}, false],
-  ])('%s', (_what, wanted, headers, through) => {
-    expect(letsHeaders(wanted, headers)).toBe(through);
+    ['any needs one match', { 'x-match': 'any', a: 1 }, { a: 2 }, false],
+    ['a null value matches any value of the key', { a: null }, { a: 'whatever' }, true],
+    ['a null value needs the key', { a: null }, {}, false],
+    ['a message without headers does not match', { a: 1 }, undefined, false],
+    ['inherited properties do not match', { toString: null }, {}, false],
+  ])('%s', (_what, wanted, headers, isMatch) => {
+    expect(matchesHeaders(wanted, headers)).toBe(isMatch);
   });
 });

@@ -4,7 +4,7 @@ import { MemoryChannel } from '../../../lib/memory/memory-channel';
 import { MemoryServer } from '../../../lib/memory/memory-server';
 import { VirtualClock } from '../../../lib/memory/virtual-clock';
 
-/** A server in memory with a clock, and what a test does with both. */
+/** An in-memory server with a clock. */
 export class ServerUnderTest {
   readonly clock = new VirtualClock();
   readonly server: MemoryServer;
@@ -26,7 +26,7 @@ export class ServerUnderTest {
     return this.server.queue(queue).ready.map(({ body }) => body.toString());
   }
 
-  /** Moves the time, and lets what that sets off run. */
+  /** Moves the clock and runs what becomes due. */
   async pass(ms: number): Promise<void> {
     const target = this.clock.monotonic() + ms;
     await this.turn();
@@ -45,7 +45,7 @@ export class ServerUnderTest {
     }
   }
 
-  /** A consumer, with what it was handed in order. */
+  /** A consumer that records its deliveries in order. */
   consume(queue: string, { prefetch = 10, noAck = false } = {}): Consumer {
     const consumer = new Consumer();
     consumer.channel = new MemoryChannel(this.server.queue(queue), prefetch, {

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../../lib/memory/virtual-clock';
 const DAY = 86_400_000;
 const turn = (): Promise<void> => new Promise((resolve) => systemClock.nextTurn(resolve));
 
-describe('the virtual clock', () => {
+describe('VirtualClock', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
@@ -19,19 +19,19 @@ describe('the virtual clock', () => {
     expect([clock.now(), clock.monotonic()]).toEqual([now + 1_000, monotonic + 1_000]);
   });
 
-  it('makes calls in order, each at its own time, also those that a call adds', () => {
+  it('runs calls in order, each at its own time, also those that a call adds', () => {
     const clock = new VirtualClock();
-    const made: [string, number][] = [];
-    const note = (name: string) => () => void made.push([name, clock.monotonic()]);
-    clock.after(300, note('late'));
+    const calls: [string, number][] = [];
+    const record = (name: string) => () => void calls.push([name, clock.monotonic()]);
+    clock.after(300, record('late'));
     clock.after(100, () => {
-      note('early')();
-      clock.after(100, note('added'));
-      clock.after(1_000, note('beyond'));
+      record('early')();
+      clock.after(100, record('added'));
+      clock.after(1_000, record('after the move'));
     });
-    clock.after(100, note('as early'));
+    clock.after(100, record('as early'));
     clock.moveTo(500);
-    expect(made).toEqual([
+    expect(calls).toEqual([
       ['early', 100],
       ['as early', 100],
       ['added', 200],
@@ -40,7 +40,7 @@ describe('the virtual clock', () => {
     expect(clock.nextAt).toBe(1_100);
   });
 
-  it('waits longer than any timer of Node', () => {
+  it("supports delays beyond the limit of Node's timers", () => {
     const clock = new VirtualClock();
     const work = vi.fn();
     clock.after(49 * DAY, work);
@@ -50,7 +50,7 @@ describe('the virtual clock', () => {
     expect(work).toHaveBeenCalledOnce();
   });
 
-  it('forgets what is cancelled, also during the move that would have made it', () => {
+  it('skips cancelled calls, also if they are cancelled while it moves', () => {
     const clock = new VirtualClock();
     const work = vi.fn();
     const timer = clock.after(200, work);
@@ -60,7 +60,7 @@ describe('the virtual clock', () => {
     expect(clock.nextAt).toBeUndefined();
   });
 
-  it('tells when the next call is due, and whether anybody waits for it', () => {
+  it('reports when the next call is due, and whether it is in the background', () => {
     const clock = new VirtualClock();
     expect([clock.nextAt, clock.nextIsBackground]).toEqual([undefined, false]);
     clock.after(200, () => {});
@@ -70,14 +70,14 @@ describe('the virtual clock', () => {
     expect([clock.nextAt, clock.nextIsBackground]).toEqual([200, false]);
   });
 
-  it('never goes back', () => {
+  it('never moves backwards', () => {
     const clock = new VirtualClock();
     clock.moveTo(1_000);
     clock.moveTo(10);
     expect(clock.monotonic()).toBe(1_000);
   });
 
-  it('makes what is due at once in the next turn, without being moved', async () => {
+  it('runs calls without a delay in the next turn, without being moved', async () => {
     const clock = new VirtualClock();
     const work = vi.fn();
     clock.after(0, work);
@@ -88,7 +88,7 @@ describe('the virtual clock', () => {
     expect(clock.monotonic()).toBe(0);
   });
 
-  it('is neither moved nor stopped by fake timers', async () => {
+  it('is independent of fake timers', async () => {
     const clock = new VirtualClock();
     vi.useFakeTimers();
     const [work, later] = [vi.fn(), vi.fn()];

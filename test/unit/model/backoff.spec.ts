@@ -17,7 +17,7 @@ function delays(backoff: Backoff): number[] {
   return firstTen.map((attempt) => backoff.delay(attempt));
 }
 
-describe('the delays of attempts 1 to 10', () => {
+describe('the delays after attempts 1 to 10', () => {
   it.each<[string, Backoff, readonly number[]]>([
     ["fixed('2s')", fixed('2s'), firstTen.map(() => 2_000)],
     ["linear('1s')", linear('1s'), firstTen.map((attempt) => attempt * 1_000)],
@@ -32,7 +32,7 @@ describe('the delays of attempts 1 to 10', () => {
       [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000],
     ],
     [
-      "exponential('1s', { max: '5m' }), which is the default",
+      "exponential('1s', { max: '5m' }), the default",
       DEFAULT_BACKOFF,
       [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000],
     ],
@@ -42,23 +42,23 @@ describe('the delays of attempts 1 to 10', () => {
       [100, 300, 900, 2_700, 8_100, 24_300, 60_000, 60_000, 60_000, 60_000],
     ],
     [
-      'exponential with a factor of 1.5: whole ms, rounded up',
+      'exponential with factor 1.5, rounded up to integers',
       exponential(1, { factor: 1.5 }),
       [1, 2, 3, 4, 6, 8, 12, 18, 26, 39],
     ],
-    ['exponential with a factor of 1', exponential(7, { factor: 1 }), firstTen.map(() => 7)],
+    ['exponential with factor 1', exponential(7, { factor: 1 }), firstTen.map(() => 7)],
     [
       "steps(['1s', '10s', '1m'])",
       steps(['1s', '10s', '1m']),
       [1_000, 10_000, ...Array<number>(8).fill(60_000)],
     ],
-    ['steps that go down', steps(['1m', '1s']), [60_000, ...Array<number>(9).fill(1_000)]],
-    ['steps with a 0 in between', steps([5, 0, 7]), [5, 0, ...Array<number>(8).fill(7)]],
+    ['decreasing steps', steps(['1m', '1s']), [60_000, ...Array<number>(9).fill(1_000)]],
+    ['steps with a 0 among them', steps([5, 0, 7]), [5, 0, ...Array<number>(8).fill(7)]],
   ])('%s', (_name, backoff, expected) => {
     expect(delays(backoff)).toEqual(expected);
   });
 
-  it('a maximum below the first delay holds from the first attempt on', () => {
+  it('a maximum below the first delay applies from the first attempt', () => {
     expect(delays(linear('10s', { max: '1s' }))).toEqual(firstTen.map(() => 1_000));
     expect(delays(exponential('10s', { max: '1s' }))).toEqual(firstTen.map(() => 1_000));
   });
@@ -91,7 +91,7 @@ describe('a delay', () => {
     vi.restoreAllMocks();
   });
 
-  it('is a whole number of ms from 0 to 49 days, whatever the attempt', () => {
+  it('is an integer from 0 to 49 days, for any attempt', () => {
     fc.assert(
       fc.property(plain, jitter, attempt, (backoff, j, n) => {
         const ms = backoff(j).delay(n);
@@ -103,7 +103,7 @@ describe('a delay', () => {
     );
   });
 
-  it('with jitter j is never sooner, and at most 1 + j times as long', () => {
+  it('with jitter j is never shorter and at most 1 + j times as long', () => {
     fc.assert(
       fc.property(plain, jitter, attempt, (backoff, j, n) => {
         const base = backoff(0).delay(n);
@@ -115,7 +115,7 @@ describe('a delay', () => {
     );
   });
 
-  it('reaches both ends of its jitter', () => {
+  it('covers the whole range of its jitter', () => {
     const random = vi.spyOn(Math, 'random');
     for (const make of [
       () => fixed('1s', { jitter: 0.2 }),
@@ -130,14 +130,14 @@ describe('a delay', () => {
     }
   });
 
-  it('takes a new random number each time', () => {
+  it('uses a new random number each time', () => {
     const random = vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValueOnce(0.5);
     const backoff = fixed('1s', { jitter: 1 });
     expect([backoff.delay(1), backoff.delay(1)]).toEqual([1_000, 1_500]);
     expect(random).toHaveBeenCalledTimes(2);
   });
 
-  it('of an attempt that can not be is that of attempt 1, and a fraction does not count', () => {
+  it('is that of attempt 1 for an impossible attempt, and ignores fractions', () => {
     const backoff = linear('1s');
     expect([0, -1, 0.5].map((n) => backoff.delay(n))).toEqual([1_000, 1_000, 1_000]);
     expect(backoff.delay(1.5)).toBe(1_000);
@@ -146,43 +146,51 @@ describe('a delay', () => {
     expect(steps([1, 2, 3]).delay(1.5)).toBe(1);
   });
 
-  it('of 0 stays 0 at every attempt', () => {
+  it('of 0 stays 0 for every attempt', () => {
     for (const n of [1, 2, 1_024, 1_026, 10_000]) {
       expect(exponential(0).delay(n)).toBe(0);
       expect(linear(0).delay(n)).toBe(0);
     }
   });
 
-  it('of a number is the last bound when the growth has left the range of numbers', () => {
+  it('is the maximum once the growth exceeds the number range', () => {
     expect(exponential('1s').delay(10_000)).toBe(LONGEST_DELAY);
     expect(exponential('1s', { max: '5m' }).delay(10_000)).toBe(300_000);
   });
 });
 
-describe('what is refused', () => {
+describe('an invalid backoff', () => {
   it.each<[name: string, make: () => unknown, option: string, found: string]>([
     ['fixed', () => fixed('soon' as never), 'delay', "'soon'"],
-    ['fixed of a negative time', () => fixed(-1), 'delay', '-1'],
+    ['fixed with a negative delay', () => fixed(-1), 'delay', '-1'],
     ['linear', () => linear(Number.NaN), 'delay', 'NaN'],
-    ['linear with a bad max', () => linear('1s', { max: '50d' }), 'max', "'50d'"],
+    ['linear with an invalid max', () => linear('1s', { max: '50d' }), 'max', "'50d'"],
     ['exponential', () => exponential(Number.POSITIVE_INFINITY), 'delay', 'Infinity'],
-    ['exponential with a bad max', () => exponential('1s', { max: -5 }), 'max', '-5'],
+    ['exponential with an invalid max', () => exponential('1s', { max: -5 }), 'max', '-5'],
     ['a factor below 1', () => exponential('1s', { factor: 0.9 }), 'factor', '0.9'],
-    ['a factor that is no number', () => exponential(1, { factor: Number.NaN }), 'factor', 'NaN'],
-    ['an endless factor', () => exponential(1, { factor: 1 / 0 }), 'factor', 'Infinity'],
+    [
+      'a factor that is not a number',
+      () => exponential(1, { factor: Number.NaN }),
+      'factor',
+      'NaN',
+    ],
+    ['an infinite factor', () => exponential(1, { factor: 1 / 0 }), 'factor', 'Infinity'],
     ['no steps', () => steps([]), 'steps', '[]'],
-    ['a bad step among good ones', () => steps(['1s', '2 s' as never]), 'step', "'2 s'"],
+    ['an invalid step among valid ones', () => steps(['1s', '2 s' as never]), 'step', "'2 s'"],
     ['jitter below 0', () => fixed('1s', { jitter: -0.1 }), 'jitter', '-0.1'],
     ['jitter above 1', () => linear('1s', { jitter: 1.1 }), 'jitter', '1.1'],
-    ['jitter that is no number', () => exponential(1, { jitter: Number.NaN }), 'jitter', 'NaN'],
+    ['jitter that is not a number', () => exponential(1, { jitter: Number.NaN }), 'jitter', 'NaN'],
     ['jitter of steps', () => steps(['1s'], { jitter: 20 }), 'jitter', '20'],
-  ])('%s, with what was expected and found', (_name, make, option, found) => {
-    expect(make).toThrow(RangeError);
-    expect(make).toThrow(`Backoff: ${option}: expected `);
-    expect(make).toThrow(`found ${found}`);
-  });
+  ])(
+    'throws a RangeError with the expected and the found value: %s',
+    (_name, make, option, found) => {
+      expect(make).toThrow(RangeError);
+      expect(make).toThrow(`Backoff: ${option}: expected `);
+      expect(make).toThrow(`found ${found}`);
+    },
+  );
 
-  it('is found when the backoff is made, not when a message waits', () => {
+  it('is detected on creation, and later changes of the list have no effect', () => {
     const list: `${number}s`[] = ['1s', '2s'];
     const backoff = steps(list);
     list.length = 0;
@@ -190,8 +198,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('linear', () => {
-  it('tells its numbers, since the broker can be asked to keep them', () => {
+describe('backoffDeclarationOf', () => {
+  it('returns the parameters of linear(), which RabbitMQ can carry out', () => {
     expect(backoffDeclarationOf(linear('5s', { max: '1m' }))).toEqual({
       text: 'linear(5s, max 1m)',
       jitter: 0,
@@ -203,9 +211,9 @@ describe('linear', () => {
     });
   });
 
-  it('is the only backoff that does', () => {
+  it('returns no such parameters for other backoffs', () => {
     for (const backoff of [fixed(1), exponential(1), steps([1]), DEFAULT_BACKOFF]) {
-      expect(backoffDeclarationOf(backoff)).not.toHaveProperty('linear');
+      expect(backoffDeclarationOf(backoff)).not.toHaveProperty('backoffDeclarationOf');
     }
   });
 });

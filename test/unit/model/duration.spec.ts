@@ -25,7 +25,7 @@ describe('milliseconds', () => {
     expect(milliseconds(text)).toBe(ms);
   });
 
-  it('does not take the rounding of the machine for a fraction', () => {
+  it('ignores floating-point errors', () => {
     expect(milliseconds('1.1s')).toBe(1_100);
     for (let tenths = 1; tenths <= 1_000; tenths++) {
       expect(milliseconds(`${tenths / 10}s`)).toBe(tenths * 100);
@@ -39,11 +39,11 @@ describe('milliseconds', () => {
     [1.5, 2],
     [2 ** 31, 2_147_483_648],
     [49 * 86_400_000, 4_233_600_000],
-  ])('takes the number %d as %i ms', (value, ms) => {
+  ])('accepts the number %d as %i ms', (value, ms) => {
     expect(milliseconds(value)).toBe(ms);
   });
 
-  it('accepts 49 days and not a moment more', () => {
+  it('accepts 49 days at most', () => {
     expect(LONGEST_DELAY).toBe(4_233_600_000);
     expect(milliseconds('49d')).toBe(LONGEST_DELAY);
     expect(milliseconds('1176h')).toBe(LONGEST_DELAY);
@@ -88,11 +88,11 @@ describe('milliseconds', () => {
     new Date(5),
     new Number(5),
     Symbol('5s'),
-  ])('refuses %o', (value) => {
+  ])('rejects %o', (value) => {
     expect(milliseconds(value)).toBeUndefined();
   });
 
-  it('is undefined or a whole number within the limits for whatever it is given', () => {
+  it('returns undefined or an integer within the limits for any value', () => {
     const texts = fc.stringMatching(/^-?\d{0,12}(\.\d{0,6})?(ms|s|m|h|d|w|)$/);
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.double(), texts), (value) => {

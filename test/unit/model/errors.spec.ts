@@ -11,14 +11,14 @@ import {
 import { oddValues } from '../fixtures';
 
 describe('isPanicError', () => {
-  it('recognises a Panic and what extends it', () => {
+  it('recognises Panic and its subclasses', () => {
     class LedgerPanic extends Panic {}
     expect(isPanicError(new Panic('two ledgers'))).toBe(true);
     expect(isPanicError(new LedgerPanic('two ledgers', { cause: new Error('why') }))).toBe(true);
   });
 
-  it('recognises a Panic of another copy of the package, in this realm and in another', () => {
-    const source = `
+  it('recognises a Panic of another copy of the package, also from another realm', () => {
+    const code = `
       class Panic extends Error { [Symbol.for('nestjs-settle.panic')] = true; }
       new Panic('two ledgers');
     `;
@@ -26,51 +26,51 @@ describe('isPanicError', () => {
       [Symbol.for('nestjs-settle.panic')]: true,
     });
     expect(isPanicError(sameRealm)).toBe(true);
-    expect(isPanicError(runInNewContext(source))).toBe(true);
+    expect(isPanicError(runInNewContext(code))).toBe(true);
   });
 
-  it('does not take the name alone for a panic', () => {
+  it('does not rely on the name', () => {
     expect(isPanicError(Object.assign(new Error('no'), { name: 'Panic' }))).toBe(false);
     expect(isPanicError(new TypeError('no'))).toBe(false);
   });
 
-  it.each(oddValues)('answers for %s, and never throws', (_name, make) => {
+  it.each(oddValues)('returns false for %s', (_name, make) => {
     expect(isPanicError(make())).toBe(false);
   });
 });
 
-describe('the errors', () => {
+describe('the error classes', () => {
   it.each([
     ['Panic', new Panic('text')],
     ['HandlerTimeoutError', new HandlerTimeoutError('text', 500)],
     ['ChannelLostError', new ChannelLostError('text')],
     ['ShutdownError', new ShutdownError('text')],
     ['SettleStartupError', new SettleStartupError(['text'])],
-  ])('%s has its name, its message and a stack', (name, error) => {
+  ])('%s has its name, message and stack', (name, error) => {
     expect(error).toBeInstanceOf(Error);
     expect(error.name).toBe(name);
     expect(error.message).toBe('text');
     expect(error.stack).toContain('errors.spec.ts');
   });
 
-  it('tells the limit that a handler has passed', () => {
+  it('HandlerTimeoutError has the timeout', () => {
     expect(new HandlerTimeoutError('too long', 500).timeout).toBe(500);
   });
 
-  it('keeps the cause that a Panic was given', () => {
+  it('Panic keeps its cause', () => {
     const cause = new Error('why');
     expect(new Panic('two ledgers', { cause }).cause).toBe(cause);
   });
 });
 
 describe('SettleStartupError', () => {
-  it('is the fault itself where there is one', () => {
+  it('has the message of a single fault', () => {
     const error = new SettleStartupError(['Billing.charge: prefetch: found 0']);
     expect(error.message).toBe('Billing.charge: prefetch: found 0');
     expect(error.errors).toEqual([new Error('Billing.charge: prefetch: found 0')]);
   });
 
-  it('lists several, a line each, and holds an error for each', () => {
+  it('lists several faults, one per line, and has an error for each', () => {
     const error = new SettleStartupError(['first', 'second', 'third']);
     expect(error.message).toBe('3 faults:\n- first\n- second\n- third');
     expect(error.errors.map(String)).toEqual(['Error: first', 'Error: second', 'Error: third']);

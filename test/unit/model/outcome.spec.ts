@@ -34,50 +34,50 @@ function run(outcome: Outcome): unknown[] {
 }
 
 describe.each(makers)('%s', (_name, make) => {
-  it('is a frozen plain object, a new one each time', () => {
+  it('returns a new frozen plain object', () => {
     const outcome = make();
     expect(Object.isFrozen(outcome)).toBe(true);
     expect(Object.getPrototypeOf(outcome)).toBe(Object.prototype);
     expect(make()).not.toBe(outcome);
   });
 
-  it('equals another of its like, as an assertion in a user’s test compares them', () => {
+  it("equals another call's result, as assertions compare them", () => {
     expect(make()).toEqual(make());
     expect(make()).toStrictEqual(make());
   });
 
-  it('equals no other', () => {
+  it('differs from the other outcomes', () => {
     for (const [, other] of makers) {
       if (other !== make) expect(make()).not.toEqual(other());
     }
   });
 
-  it('is an outcome, and so is what andAfter makes of it', () => {
+  it('is an outcome, also after andAfter', () => {
     expect(isOutcome(make())).toBe(true);
     expect(isOutcome(make().andAfter(() => {}))).toBe(true);
   });
 });
 
-describe('what an outcome holds', () => {
-  it('has a reason only where one was given, the empty text included', () => {
+describe('an outcome', () => {
+  it('has a reason only if one was given, also an empty one', () => {
     expect(drop('why').reason).toBe('why');
     expect(drop('').reason).toBe('');
     expect(Object.keys(drop())).not.toContain('reason');
   });
 
-  it('has the delay as it was given, 0 included, and none where none was', () => {
+  it('has a delay only if one was given, also 0', () => {
     expect(retryAfter('5s').delay).toBe('5s');
     expect(retryAfter(0).delay).toBe(0);
     expect(Object.keys(retryAfter())).not.toContain('delay');
   });
 
-  it('takes a handler that returned nothing for ack()', () => {
+  it('is ack() for a handler that returns nothing', () => {
     expect(DONE).toEqual(ack());
   });
 });
 
 describe('isOutcome', () => {
-  it('recognises an outcome of another copy of the package, from another realm too', () => {
+  it('recognises an outcome of another copy of the package, also from another realm', () => {
     const foreign: unknown = runInNewContext(
       `({ kind: 'retry', andAfter() {}, [Symbol.for('nestjs-settle.outcome')]: true })`,
     );
@@ -85,28 +85,28 @@ describe('isOutcome', () => {
   });
 
   it.each([
-    ['an object that only looks like one', { kind: 'ack', andAfter: () => {} }],
+    ['an object with the same shape', { kind: 'ack', andAfter: () => {} }],
     ['another kind', { kind: 'park', [OUTCOME]: true }],
     ['no kind', { [OUTCOME]: true }],
     ['a mark that is not true', { kind: 'ack', [OUTCOME]: 'yes' }],
     [
-      'a symbol of the same name that is not registered',
+      'an unregistered symbol of the same name',
       { kind: 'ack', [Symbol('nestjs-settle.outcome')]: true },
     ],
     ['the name of a kind', 'ack'],
     ['a function', ack],
     ['an array of outcomes', [ack()]],
     ['a promise of one', Promise.resolve(ack())],
-    ['a class of errors', Error],
-  ])('refuses %s', (_name, value) => {
+    ['an error class', Error],
+  ])('rejects %s', (_name, value) => {
     expect(isOutcome(value)).toBe(false);
   });
 
-  it.each(oddValues)('answers for %s, and never throws', (_name, make) => {
+  it.each(oddValues)('returns false for %s', (_name, make) => {
     expect(isOutcome(make())).toBe(false);
   });
 
-  it('answers where only the kind can not be read', () => {
+  it('returns false if reading the kind throws', () => {
     const value = {
       [OUTCOME]: true,
       get kind(): never {
@@ -118,7 +118,7 @@ describe('isOutcome', () => {
 });
 
 describe('andAfter', () => {
-  it('leaves the outcome as it was and gives a new one of the same meaning', () => {
+  it('returns a new outcome of the same kind and leaves the original unchanged', () => {
     const before = drop('why');
     const after = before.andAfter(() => 'done');
     expect(workOf(before)).toEqual([]);
@@ -128,7 +128,7 @@ describe('andAfter', () => {
     expect(run(after)).toEqual(['done']);
   });
 
-  it('keeps the order in which work was given, and branches do not see each other', () => {
+  it('keeps the order of callbacks, and branches are independent', () => {
     const first = ack().andAfter(() => 1);
     const one = first.andAfter(() => 2);
     const other = first.andAfter(() => 3);
@@ -137,7 +137,7 @@ describe('andAfter', () => {
     expect(run(other)).toEqual([1, 3]);
   });
 
-  it('hands the settlement to the work, whose result and error are those of the work', async () => {
+  it('passes the settlement to the callback and returns or throws its result', async () => {
     const work = vi.fn(async () => 'sent');
     const [result] = run(ack().andAfter(work));
     expect(work).toHaveBeenCalledExactlyOnceWith(settlement);
@@ -148,13 +148,13 @@ describe('andAfter', () => {
     expect(() => run(failing)).toThrow('no mail today');
   });
 
-  it('keeps the asynchronous context in which the work was given', () => {
+  it('runs a callback in the asynchronous context of its andAfter call', () => {
     const tenant = new AsyncLocalStorage<string>();
     const outcome = tenant.run('acme', () => ack().andAfter(() => tenant.getStore()));
     expect(tenant.run('settler', () => run(outcome))).toEqual(['acme']);
   });
 
-  it('keeps the mark of a failure policy, and a marked outcome keeps its work', () => {
+  it('keeps the mark of a failure policy, and a mark keeps the callbacks', () => {
     const failure = { policy: 'drop', cause: 'error', error: new Error('why') } as const;
     const marked = markFailure(
       drop().andAfter(() => 1),
@@ -165,7 +165,7 @@ describe('andAfter', () => {
     expect(run(extended)).toEqual([1, 2]);
   });
 
-  it('adds to the work that another copy of the package has put there', () => {
+  it('extends an outcome of another copy of the package', () => {
     const foreign = {
       kind: 'ack',
       [OUTCOME]: true,
@@ -179,11 +179,11 @@ describe('andAfter', () => {
 describe('markFailure', () => {
   const failure = { policy: 'retry', cause: 'timeout', error: undefined } as const;
 
-  it('tells what a policy said from what the handler said', () => {
-    const said = retry();
-    const marked = markFailure(said, failure);
+  it('marks a copy and leaves the original unmarked', () => {
+    const unmarked = retry();
+    const marked = markFailure(unmarked, failure);
     expect(failureMarkOf(marked)).toBe(failure);
-    expect(failureMarkOf(said)).toBeUndefined();
+    expect(failureMarkOf(unmarked)).toBeUndefined();
     expect(Object.isFrozen(marked)).toBe(true);
     expect(isOutcome(marked)).toBe(true);
   });

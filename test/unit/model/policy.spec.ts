@@ -33,7 +33,7 @@ describe('outcomeOfPolicy', () => {
     ['failFast', again, 'retry', 'failFast'],
     ['failFastOnce', firstTime, 'retry', 'failFastOnce'],
     ['failFastOnce', again, 'drop', 'drop'],
-  ])('%s, for the first time: %s, is %s by the policy %s', (policy, first, kind, decided) => {
+  ])('%s (first time: %s) becomes %s with policy %s', (policy, first, kind, decided) => {
     const outcome = outcomeOfPolicy(policy, 'panic', error, first);
     expect(outcome.kind).toBe(kind);
     expect(failureMarkOf(outcome)).toEqual({ policy: decided, cause: 'panic', error });
@@ -44,7 +44,7 @@ describe('outcomeOfPolicy', () => {
     [drop('no such account'), 'drop'],
     [retry(), 'retry'],
     [retryAfter('7s'), 'retryAfter'],
-  ])('an outcome as a policy decides as itself: %o', (policy, decided) => {
+  ])('an outcome given as a policy is itself: %o', (policy, decided) => {
     const outcome = outcomeOfPolicy(policy, 'error', error, again);
     expect(outcome).toMatchObject({ kind: policy.kind, andAfter: policy.andAfter });
     expect(outcome.reason).toBe(policy.reason);
@@ -52,14 +52,14 @@ describe('outcomeOfPolicy', () => {
     expect(failureMarkOf(outcome)).toEqual({ policy: decided, cause: 'error', error });
   });
 
-  it('keeps the work of an outcome that is a policy, and leaves that outcome unmarked', () => {
-    const policy = drop().andAfter(() => 'told');
+  it('keeps the callbacks of an outcome given as a policy and leaves it unmarked', () => {
+    const policy = drop().andAfter(() => 'called');
     const outcome = outcomeOfPolicy(policy, 'error', error, again);
     expect(workOf(outcome)).toHaveLength(1);
     expect(failureMarkOf(policy)).toBeUndefined();
   });
 
-  it('marks with whatever was thrown, undefined included', () => {
+  it('marks with any thrown value, also undefined', () => {
     expect(failureMarkOf(outcomeOfPolicy('drop', 'error', undefined, again))).toEqual({
       policy: 'drop',
       cause: 'error',
@@ -86,11 +86,11 @@ describe('isFailurePolicy', () => {
     drop,
     { kind: 'drop' },
     on(Error, 'drop'),
-  ])('refuses %o', (value) => {
+  ])('rejects %o', (value) => {
     expect(isFailurePolicy(value)).toBe(false);
   });
 
-  it('accepts a function of the error, and no class and no factory of outcomes in its place', () => {
+  it('accepts a function of the error, but no class and no outcome function', () => {
     class BankTimeout extends Error {}
     class Refusal {}
     expect(isFailurePolicy(() => drop('x'))).toBe(true);
@@ -99,14 +99,14 @@ describe('isFailurePolicy', () => {
     }
   });
 
-  it.each(oddValues)('answers for %s', (_name, make) => {
+  it.each(oddValues)('accepts %s only if it is a function', (_name, make) => {
     const value = make();
     expect(isFailurePolicy(value)).toBe(typeof value === 'function');
   });
 });
 
 describe('policyName', () => {
-  it('is the policy, or of an outcome what decides as it does', () => {
+  it('is the policy itself, or the equivalent of an outcome', () => {
     expect(policyName('failFastOnce')).toBe('failFastOnce');
     expect(policyName(ack())).toBe('skip');
     expect(policyName(retryAfter(5))).toBe('retryAfter');
@@ -114,7 +114,7 @@ describe('policyName', () => {
 });
 
 describe('on', () => {
-  it('makes a frozen rule of what it was given', () => {
+  it('returns a frozen rule', () => {
     class BankTimeout extends Error {}
     const rule = on(BankTimeout, 'retryAfter');
     expect(rule).toEqual({ match: BankTimeout, policy: 'retryAfter' });
@@ -123,7 +123,7 @@ describe('on', () => {
   });
 
   it.each(['drop', drop(), Error, [Error, 'drop'], { match: Error }, { policy: 'drop' }])(
-    'is told from %o, which is no rule',
+    'differs from %o',
     (value) => {
       expect(isErrorRule(value)).toBe(false);
     },

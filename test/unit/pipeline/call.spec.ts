@@ -4,12 +4,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { ack, drop, type Outcome, retry, retryAfter } from '../../../lib/model/outcome';
 import { callStage, isNack, lastValueOf } from '../../../lib/pipeline/call';
 import { HandlerFailure } from '../../../lib/pipeline/handler-failure';
-import { aDelivery, oddValues, raising } from '../fixtures';
+import { aDelivery, oddValues, rethrowing } from '../fixtures';
 
 /** What a handler's body says, and what the stage was told of unexpected values. */
 async function call(body: () => unknown): Promise<{ outcome: Outcome; told: unknown[] }> {
   const told: unknown[] = [];
-  const outcome = await callStage(body, (value) => told.push(value), raising)(aDelivery());
+  const outcome = await callStage(body, (value) => told.push(value), rethrowing)(aDelivery());
   return { outcome, told };
 }
 
@@ -185,14 +185,14 @@ describe('a handler', () => {
   it('gets the delivery, and is called once', async () => {
     const body = vi.fn();
     const delivery = aDelivery();
-    await callStage(body, () => {}, raising)(delivery);
+    await callStage(body, () => {}, rethrowing)(delivery);
     expect(body).toHaveBeenCalledExactlyOnceWith(delivery);
   });
 });
 
 describe('the stage', () => {
   it('makes no promise where the handler makes none', () => {
-    const of = (body: () => unknown): unknown => callStage(body, () => {}, raising)(aDelivery());
+    const of = (body: () => unknown): unknown => callStage(body, () => {}, rethrowing)(aDelivery());
     expect(of(() => undefined)).toEqual(ack());
     expect(of(() => drop('at once'))).toEqual(drop('at once'));
     expect(

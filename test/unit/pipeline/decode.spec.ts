@@ -4,7 +4,7 @@ import type { DeliveryRecord } from '../../../lib/delivery/delivery-record';
 import { ack, type Outcome } from '../../../lib/model/outcome';
 import { decodeJson, decodeStage } from '../../../lib/pipeline/decode';
 import { HandlerFailure } from '../../../lib/pipeline/handler-failure';
-import { aDelivery, aMessage, oddValues, raising } from '../fixtures';
+import { aDelivery, aMessage, oddValues, rethrowing } from '../fixtures';
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -104,7 +104,7 @@ describe('the decoding stage', () => {
   /** The stage before `next`; what fails in it is raised. */
   function decoding(deserializer: unknown, next: () => Promise<Outcome>) {
     const how = { deserializer, allowNonJsonMessages: false } as Parameters<typeof decodeStage>[0];
-    const stage = decodeStage(how, raising, next);
+    const stage = decodeStage(how, rethrowing, next);
     return async (delivery: DeliveryRecord) => stage(delivery);
   }
 
