@@ -46,7 +46,7 @@ export class ActiveSubscriptionFactory {
     const chain = chainOf({
       ...environment,
       subscription,
-      call: this.caller.callOf(handler),
+      call: this.caller.callOf(handler, subscription.options),
       clock,
       log,
       deserializer: connection.deserializer,

@@ -1,6 +1,5 @@
-import 'reflect-metadata';
-import { RABBIT_HANDLER } from '@golevelup/nestjs-rabbitmq';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { golevelupOptionsOf } from './golevelup-metadata';
 
 /** A method that golevelup's own decorators register as a consumer. */
 export interface GolevelupHandler {
@@ -33,15 +32,13 @@ export function golevelupHandlersOf(
 function handlerOf(prototype: object, method: string): GolevelupHandler | undefined {
   const callback: unknown = Reflect.get(prototype, method);
   if (typeof callback !== 'function') return undefined;
-  const config = Reflect.getMetadata(RABBIT_HANDLER, callback) as
-    | Partial<Record<'connection' | 'queue' | 'name', unknown>>
-    | undefined;
-  if (typeof config !== 'object' || config === null) return undefined;
+  const options = golevelupOptionsOf(callback);
+  if (options === undefined) return undefined;
   return {
     label: `${prototype.constructor.name}.${method}`,
-    connection: textOf(config.connection),
-    queue: textOf(config.queue),
-    name: textOf(config.name),
+    connection: textOf(options.connection),
+    queue: textOf(options.queue),
+    name: textOf(options.name),
   };
 }
 

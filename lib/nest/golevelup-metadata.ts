@@ -1,5 +1,7 @@
+import 'reflect-metadata';
 import {
   RABBIT_CONTEXT_TYPE_KEY,
+  RABBIT_HANDLER,
   RABBIT_HEADER_TYPE,
   RABBIT_PARAM_TYPE,
   RABBIT_REQUEST_TYPE,
@@ -14,3 +16,17 @@ export const PARAMETER = {
   header: RABBIT_HEADER_TYPE,
   message: RABBIT_REQUEST_TYPE,
 } as const;
+
+/** The options that golevelup's own decorators put on a method; `undefined` if it has none. */
+export function golevelupOptionsOf(method: object): Readonly<Record<string, unknown>> | undefined {
+  const options: unknown = Reflect.getMetadata(RABBIT_HANDLER, method);
+  return typeof options === 'object' && options !== null ? { ...options } : undefined;
+}
+
+/**
+ * Makes golevelup's `isRabbitContext()` true for a function. To be put on the function that guards and
+ * interceptors see, never on a method of a class: golevelup would register it as a handler of its own.
+ */
+export function markAsRabbitHandler(callback: object, options: object): void {
+  Reflect.defineMetadata(RABBIT_HANDLER, { ...options, type: 'subscribe' }, callback);
+}

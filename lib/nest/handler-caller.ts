@@ -2,10 +2,11 @@ import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { ExternalContextCreator } from '@nestjs/core';
+import type { SubscribeOptions } from '../model/options';
 import type { CallHandler } from '../pipeline/call';
 import { EnhancerFinder, type Enhancers, hasEnhancers } from './enhancers';
 import type { HandlerMethod } from './explorer';
-import { CONTEXT_TYPE } from './golevelup-metadata';
+import { CONTEXT_TYPE, markAsRabbitHandler } from './golevelup-metadata';
 import {
   type CallArguments,
   type Invocation,
@@ -38,11 +39,12 @@ export class HandlerCaller {
     private readonly finder: EnhancerFinder,
   ) {}
 
-  callOf(handler: HandlerMethod): CallHandler {
+  /** @param options of the subscription; guards and interceptors find them as golevelup's metadata. */
+  callOf(handler: HandlerMethod, options: SubscribeOptions): CallHandler {
     const enhancers = this.finder.of(handler);
     const { instance, method } = handler;
     if (hasEnhancers(enhancers) || hasDecoratedParameters(handler)) {
-      return this.#callThroughNest(handler, enhancers);
+      return this.#callThroughNest(handler, options, enhancers);
     }
     // Looked up at each call, so that a spy which a test puts on the instance takes effect.
     const host = instance as Record<string, Method>;
@@ -50,8 +52,12 @@ export class HandlerCaller {
       host[method]?.(delivery.payload, delivery.message, delivery.headers, delivery);
   }
 
-  #callThroughNest(handler: HandlerMethod, enhancers: Enhancers): CallHandler {
-    const call = this.#chainOf(handler, enhancers);
+  #callThroughNest(
+    handler: HandlerMethod,
+    options: SubscribeOptions,
+    enhancers: Enhancers,
+  ): CallHandler {
+    const call = this.#chainOf(handler, options, enhancers);
     return async (delivery) => {
       const invocation: Invocation = { entered: false };
       const { payload, message, headers } = delivery;
@@ -68,7 +74,7 @@ export class HandlerCaller {
 
   // Filters stand outside of all else, in a context of their own: so it is known what was raised before
   // one of them has made something else of it.
-  #chainOf(handler: HandlerMethod, enhancers: Enhancers): Method {
+  #chainOf(handler: HandlerMethod, options: SubscribeOptions, enhancers: Enhancers): Method {
     const { instance, method } = handler;
     const resolveArguments = this.#argumentsOf(handler, enhancers);
     const body: Method = (...all) => {
@@ -89,6 +95,7 @@ export class HandlerCaller {
       interceptors: true,
       filters: false,
     });
+    markAsRabbitHandler(body, options);
     if (enhancers.filters.length === 0) return inner;
     const noting: Method = async (...all) => {
       try {
