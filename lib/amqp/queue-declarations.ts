@@ -27,12 +27,15 @@ export function isAtLeast([major, minor]: ServerVersion, least: ServerVersion): 
 /** The delivery limit that quorum queues have by default from 4.0 on. */
 export const DEFAULT_DELIVERY_LIMIT = 20;
 
-/** One above the most attempts that may be declared: the same for all, so that attempts may change. */
+/** One above the most attempts that can be configured: the same for all, so that attempts can change. */
 const NEVER_REACHED_LIMIT = 10_001;
 
+/** No delivery limit, from 4.0 on; before, RabbitMQ deletes a message when it is first requeued. */
+const NO_LIMIT = -1;
+
 /**
- * How a subscription's own queue is declared. `retry.attempts` is no argument of it, so that it may
- * change between releases, but where the broker counts and moves (`deadLetter.by: 'broker'`).
+ * How a subscription's own queue is declared. `retry.attempts` is not an argument of it, so that it can
+ * change between releases, except with `deadLetter.by: 'broker'`.
  * @param version of the server: major and minor.
  */
 export function queueDeclarationOf(
@@ -71,11 +74,14 @@ function limitArguments(
   { queueType, retry, deadLetter, queueOptions }: SubscriptionMetadata,
   version: ServerVersion,
 ): Record<string, unknown> {
-  if (queueType !== 'quorum' || retry === undefined) return {};
-  if (queueOptions.arguments?.['x-delivery-limit'] !== undefined) return {};
-  if (deadLetter?.by === 'broker') return { 'x-delivery-limit': retry.attempts - 1 };
-  const isBelow = retry.attempts <= DEFAULT_DELIVERY_LIMIT || !isAtLeast(version, [4, 0]);
-  return isBelow ? {} : { 'x-delivery-limit': NEVER_REACHED_LIMIT };
+  if (queueType !== 'quorum' || queueOptions.arguments?.['x-delivery-limit'] !== undefined)
+    return {};
+  if (deadLetter?.by === 'broker') {
+    return retry === undefined ? {} : { 'x-delivery-limit': retry.attempts - 1 };
+  }
+  // From 4.0 on a queue without a limit of its own deletes a message after 20 deliveries: each restart by
+  // failFast is one, also of messages that were only prefetched.
+  return isAtLeast(version, [4, 0]) ? { 'x-delivery-limit': NEVER_REACHED_LIMIT } : {};
 }
 
 function delayArguments({ retry, backoff }: SubscriptionMetadata): Record<string, unknown> {
@@ -89,16 +95,19 @@ function delayArguments({ retry, backoff }: SubscriptionMetadata): Record<string
   };
 }
 
-/** How a dead-letter queue is declared where it is missing. */
+/**
+ * How a dead-letter queue is declared if it is missing. A quorum queue has no delivery limit, so that looking at
+ * its messages never deletes one.
+ */
 export function deadLetterDeclarationOf(
   queueType: QueueType,
   options: NonNullable<SubscriptionMetadata['deadLetter']>['queueOptions'],
+  version: ServerVersion,
 ): QueueDeclaration {
-  return {
-    durable: true,
-    ...options,
-    arguments: { 'x-queue-type': queueType, ...options.arguments },
-  };
+  const args = { 'x-queue-type': queueType, ...options.arguments };
+  const isUnlimited = args['x-queue-type'] === 'quorum' && isAtLeast(version, [4, 0]);
+  const limit = isUnlimited ? { 'x-delivery-limit': NO_LIMIT } : {};
+  return { durable: true, ...options, arguments: { ...limit, ...args } };
 }
 
 /**

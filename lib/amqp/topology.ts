@@ -2,6 +2,7 @@ import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import {
+  DEFAULT_DELIVERY_LIMIT,
   deadLetterDeclarationOf,
   isAtLeast,
   queueDeclarationOf,
@@ -51,7 +52,10 @@ export async function declareQueue(
     const { 'x-delivery-limit': limit, ...rest } = declaration.arguments;
     if (!isAdded || limit === undefined || !isInequivalent(error)) throw error;
     const name = await client.assertQueue(queue ?? '', { ...declaration, arguments: rest });
-    log.write('delivery-limit', texts.limitBelowAttempts(name, subscription.retry?.attempts));
+    const { attempts } = subscription.retry ?? {};
+    if (attempts === undefined || attempts > DEFAULT_DELIVERY_LIMIT) {
+      log.write('delivery-limit', texts.limitBelowAttempts(name, attempts));
+    }
     return name;
   }
 }
@@ -68,7 +72,8 @@ export async function ensureDeadLetterQueue(
   } catch (error) {
     if (!isNotFound(error) || !declare.deadLetter) throw error;
     try {
-      await client.assertQueue(queue, deadLetterDeclarationOf(queueType, queueOptions));
+      const declaration = deadLetterDeclarationOf(queueType, queueOptions, client.version);
+      await client.assertQueue(queue, declaration);
     } catch (refusal) {
       // Another subscription declared it first, with a queue type of its own.
       if (!isInequivalent(refusal)) throw refusal;

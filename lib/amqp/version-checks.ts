@@ -4,16 +4,16 @@ import { policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { DEFAULT_DELIVERY_LIMIT, isAtLeast, type ServerVersion } from './queue-declarations';
 
-/** What is to be said of a subscription on a server of some version. */
+/** A remark about a subscription on a server of some version. */
 export interface VersionWarning {
   readonly kind: 'delivery-limit' | 'unknown-delivery-limit';
   readonly text: string;
 }
 
 /**
- * What a subscription means on a server of this version, where it may be something else than was meant:
- * delivery limits, which move or delete a message before the subscription's own cap does. A limit by
- * policy, or on a queue that others declare, can't be seen over AMQP; then that is said.
+ * Delivery limits of a server of this version that dead-letter or delete a message before the subscription's
+ * own cap. A limit by policy, or of a queue that is declared elsewhere, is not visible over AMQP; that is
+ * logged as well.
  */
 export function versionWarnings(
   subscription: SubscriptionMetadata,
@@ -28,7 +28,7 @@ export function versionWarnings(
   return remarks.filter((remark) => remark !== undefined);
 }
 
-/** Says what is to be said of it, a line each. */
+/** Logs what may be different from what was meant, a line each. */
 export function logVersionWarnings(
   subscription: SubscriptionMetadata,
   version: ServerVersion,
@@ -56,10 +56,12 @@ function unseenLimit(
   { retry, declare, queue = '' }: SubscriptionMetadata,
   version: ServerVersion,
 ): VersionWarning | undefined {
-  if (retry === undefined || retry.attempts === 1 || declare.queue) return undefined;
   const hasDefault = isAtLeast(version, [4, 0]);
-  const isTooLow = hasDefault && retry.attempts - 1 > DEFAULT_DELIVERY_LIMIT;
-  const text = texts.limitUnseen(queue, retry.attempts, hasDefault);
+  if (retry?.attempts === 1 || declare.queue || (retry === undefined && !hasDefault)) {
+    return undefined;
+  }
+  const isTooLow = hasDefault && retry !== undefined && retry.attempts - 1 > DEFAULT_DELIVERY_LIMIT;
+  const text = texts.limitUnseen(queue, retry?.attempts, hasDefault);
   return { kind: isTooLow ? 'delivery-limit' : 'unknown-delivery-limit', text };
 }
 
@@ -67,7 +69,7 @@ function endlessRetry(
   subscription: SubscriptionMetadata,
   version: ServerVersion,
 ): VersionWarning | undefined {
-  const { retry, deadLetter, queueOptions, onError, onPanic } = subscription;
+  const { retry, deadLetter, declare, queueOptions, onError, onPanic } = subscription;
   const policies = [...onError.rules.map(({ policy }) => policy), onError.otherwise, onPanic];
   if (retry !== undefined || !policies.some((policy) => policyName(policy) === 'retry')) {
     return undefined;
@@ -76,7 +78,8 @@ function endlessRetry(
     queueOptions.deadLetterExchange ?? queueOptions.arguments?.['x-dead-letter-exchange'];
   if (deadLetter?.by === 'broker' || route !== undefined) return undefined;
   const given: unknown = queueOptions.arguments?.['x-delivery-limit'];
-  const limit = given ?? (isAtLeast(version, [4, 0]) ? DEFAULT_DELIVERY_LIMIT : -1);
+  const hasDefault = !declare.queue && isAtLeast(version, [4, 0]);
+  const limit = given ?? (hasDefault ? DEFAULT_DELIVERY_LIMIT : -1);
   if (typeof limit !== 'number' || limit < 0) return undefined;
   return { kind: 'delivery-limit', text: texts.limitDeletes(limit) };
 }

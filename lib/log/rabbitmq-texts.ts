@@ -30,13 +30,13 @@ export const rabbitmqTexts = {
     `published to "${queue}" without the application headers, which could not be encoded`,
   noConnection: 'no connection for republishing',
   limitBelowAttempts: (queue: string, attempts: number | undefined): string =>
-    `queue "${queue}" exists with another x-delivery-limit; expected one above retry.attempts (${attempts}). RabbitMQ dead-letters or deletes a message when it reaches the queue's own limit.`,
+    `queue "${queue}" exists with another x-delivery-limit; expected ${attempts === undefined ? 'one that is never reached, since each restart by failFast counts' : `one above retry.attempts (${attempts})`}. RabbitMQ dead-letters or deletes a message when it reaches the queue's own limit, 20 by default.`,
   negativeLimit: (version: string): string =>
     `queueOptions: x-delivery-limit: expected none; found a negative one, at which RabbitMQ ${version} deletes a message when it is first requeued. Omit it: before 4.0 there is no default limit.`,
   limitTooLow: (limit: number, attempts: number): string =>
     `queueOptions: x-delivery-limit: expected at least ${attempts - 1} for retry.attempts ${attempts}; found ${limit}, at which RabbitMQ dead-letters or deletes a message first.`,
-  limitUnseen: (queue: string, attempts: number, hasDefault: boolean): string =>
-    `queue "${queue}" is declared elsewhere and its delivery limit is not visible over AMQP; expected at least ${attempts - 1} for retry.attempts ${attempts}. RabbitMQ dead-letters or deletes a message at its limit. ${hasDefault ? 'The default limit is 20.' : 'There is no default limit.'}`,
+  limitUnseen: (queue: string, attempts: number | undefined, hasDefault: boolean): string =>
+    `queue "${queue}" is declared elsewhere and its delivery limit is not visible over AMQP; expected ${attempts === undefined ? 'none, since each restart by failFast counts' : `at least ${attempts - 1} for retry.attempts ${attempts}`}. RabbitMQ dead-letters or deletes a message at its limit. ${hasDefault ? 'The default limit is 20.' : 'There is no default limit.'}`,
   limitDeletes: (limit: number): string =>
     `a policy is 'retry' but retry is not set: after ${limit} redeliveries RabbitMQ deletes the message, since the queue has no known dead-letter exchange. Set retry: { attempts } and deadLetter.`,
   brokerDelayNeeds: (version: string): string =>

@@ -84,3 +84,34 @@ it('a limit of the subscription below its attempts is reported in one line, and 
   await waitForEmpty(queue);
   expect(attempts).toEqual([1, 2, 3]);
 });
+
+/** Delivers the messages of a queue and closes the channel, as often as given. */
+async function crash(queue: string, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await broker.channel(async (channel) => {
+      await expect.poll(() => channel.get(queue)).toBeTruthy();
+    });
+  }
+}
+
+it('a message outlives more crashes than the default limit of the server without retry', async () => {
+  const queue = unique('crashes');
+  const Handler = handlerOf({ queue, queueType: 'quorum' }, () => undefined);
+  const app = await startApp({ providers: [Handler] });
+  await app.close();
+  await broker.send(queue, 'innocent');
+  await crash(queue, 25);
+  await broker.waitForReady(queue, 1);
+});
+
+it('a dead letter outlives more looks than the default limit of the server', async () => {
+  const queue = unique('looks');
+  const Handler = handlerOf({ queue, queueType: 'quorum', deadLetter: `${queue}.dead` }, () => {
+    throw new Error('always');
+  });
+  await startApp({ providers: [Handler] });
+  await broker.send(queue, 'dead');
+  await broker.waitForReady(`${queue}.dead`, 1);
+  await crash(`${queue}.dead`, 25);
+  await broker.waitForReady(`${queue}.dead`, 1);
+});

@@ -22,7 +22,10 @@ describe('queueDeclarationOf', () => {
       durable: true,
       arguments: { 'x-queue-type': 'classic' },
     });
-    expect(declaration(quorum)).toEqual({ durable: true, arguments: { 'x-queue-type': 'quorum' } });
+    expect(declaration(quorum, [3, 13])).toEqual({
+      durable: true,
+      arguments: { 'x-queue-type': 'quorum' },
+    });
   });
 
   it('keeps queueOptions except those for consumers, channels and bindings', () => {
@@ -57,25 +60,14 @@ describe('queueDeclarationOf', () => {
       ] as const) {
         const of = (attempts: number) =>
           declaration({ queue: 'q', queueType, retry: { attempts } }, version);
-        expect(of(3)).toEqual(of(20));
-        expect(of(21)).toEqual(of(10_000));
+        expect(of(3)).toEqual(of(10_000));
       }
     }
   });
 
   it.each<[string, SubscribeOptions, ServerVersion, unknown]>([
-    [
-      'none for 20 attempts, which fit the default limit of 4.0',
-      { ...quorum, retry: { attempts: 20 } },
-      [4, 0],
-      undefined,
-    ],
-    [
-      'one that is never reached for more attempts',
-      { ...quorum, retry: { attempts: 21 } },
-      [4, 0],
-      10_001,
-    ],
+    ['one that is never reached', { ...quorum, retry: { attempts: 21 } }, [4, 0], 10_001],
+    ['the same without retry, since restarts count', quorum, [4, 0], 10_001],
     [
       'none before 4.0, which has no default limit',
       { ...quorum, retry: { attempts: 21 } },
@@ -83,7 +75,6 @@ describe('queueDeclarationOf', () => {
       undefined,
     ],
     ['none on a classic queue', { queue: 'q', retry: { attempts: 21 } }, [4, 0], undefined],
-    ['none without retry', quorum, [4, 0], undefined],
     [
       'the one that the application sets',
       {
@@ -124,6 +115,7 @@ describe('queueDeclarationOf', () => {
     const retry = { attempts: 3, backoff: linear('5s', { max: '1m' }), by: 'broker' } as const;
     expect(declaration({ ...quorum, retry }).arguments).toEqual({
       'x-queue-type': 'quorum',
+      'x-delivery-limit': 10_001,
       'x-delayed-retry-type': 'failed',
       'x-delayed-retry-min': 5_000,
       'x-delayed-retry-max': 60_000,
@@ -158,12 +150,20 @@ describe('waitingDeclarationOf', () => {
 
 describe('deadLetterDeclarationOf', () => {
   it("is durable and of the subscription's type unless its options differ", () => {
-    expect(deadLetterDeclarationOf('quorum', {})).toEqual({
+    expect(deadLetterDeclarationOf('quorum', {}, [3, 13])).toEqual({
       durable: true,
       arguments: { 'x-queue-type': 'quorum' },
     });
     const options = { durable: false, arguments: { 'x-queue-type': 'classic', 'x-max-length': 5 } };
-    expect(deadLetterDeclarationOf('quorum', options)).toEqual(options);
+    expect(deadLetterDeclarationOf('quorum', options, [4, 3])).toEqual(options);
+  });
+
+  it('has no delivery limit on a quorum queue of 4.0 or later, unless one is set', () => {
+    const limitOf = (queueType: 'classic' | 'quorum', args = {}) =>
+      deadLetterDeclarationOf(queueType, { arguments: args }, [4, 0]).arguments['x-delivery-limit'];
+    expect(limitOf('quorum')).toBe(-1);
+    expect(limitOf('classic')).toBeUndefined();
+    expect(limitOf('quorum', { 'x-delivery-limit': 7 })).toBe(7);
   });
 });
 

@@ -157,8 +157,8 @@ describe('a dead-letter exchange of the queue', () => {
 
 describe('the delivery limit that is added for many attempts', () => {
   const many: SubscribeOptions = { queueType: 'quorum', retry: { attempts: 30 } };
-  const refuseLimit = (_queue: string, { arguments: args }: QueueDeclaration) =>
-    'x-delivery-limit' in args ? refusal(406) : undefined;
+  const refuseLimit = (queue: string, { arguments: args }: QueueDeclaration) =>
+    queue === 'billing' && 'x-delivery-limit' in args ? refusal(406) : undefined;
 
   it('is left out for a queue that exists without it, with a warning', async () => {
     client.refuse = refuseLimit;

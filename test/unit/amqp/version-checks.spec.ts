@@ -70,9 +70,15 @@ describe('the limit of a queue that is declared elsewhere', () => {
     expect(warningsOf(undeclared(attempts), version)).toEqual([expect.stringMatching(text)]);
   });
 
+  it('is reported without retry from 4.0 on, since restarts count', () => {
+    expect(warningsOf({ declare: false }, NEW)).toEqual([
+      expect.stringMatching(/^unknown-delivery-limit: .*each restart by failFast counts/),
+    ]);
+    expect(warningsOf({ declare: false }, OLD)).toEqual([]);
+  });
+
   it('is not reported without retries, for an own queue or for a classic queue', () => {
     expect(warningsOf(undeclared(1), NEW)).toEqual([]);
-    expect(warningsOf({ declare: false }, NEW)).toEqual([]);
     expect(warningsOf({ declare: { waiting: false }, retry: { attempts: 30 } }, NEW)).toEqual([]);
     expect(warningsOf({ ...undeclared(30), queueType: 'classic' }, NEW)).toEqual([]);
   });
@@ -88,10 +94,15 @@ describe('the policy retry without retry.attempts', () => {
     ['an outcome', { onError: retry() }],
     ['onPanic', { onPanic: 'retry' }],
     ['with a client-side dead-letter queue', { onError: 'retry', deadLetter: 'd' }],
-  ])('warns from 4.0 on that RabbitMQ deletes the message: %s', (_which, options) => {
-    expect(warningsOf(options, NEW)).toEqual([expect.stringMatching(deleted)]);
-    expect(warningsOf(options, OLD)).toEqual([]);
-  });
+  ])(
+    'warns from 4.0 on that a queue declared elsewhere deletes the message: %s',
+    (_which, options) => {
+      const elsewhere = { ...options, declare: { queue: false } } as SubscribeOptions;
+      expect(warningsOf(elsewhere, NEW)).toContainEqual(expect.stringMatching(deleted));
+      expect(warningsOf(elsewhere, OLD)).toEqual([]);
+      expect(warningsOf(options, NEW)).toEqual([]);
+    },
+  );
 
   it('warns of an explicit limit on any version', () => {
     const options = { ...limited(3), onError: 'retry' as const };
