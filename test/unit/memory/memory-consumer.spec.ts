@@ -84,7 +84,7 @@ describe('MemoryConsumer', () => {
     deliveries[0]?.settle('requeueFailed', () => {});
     await test.turn();
     expect(deliveries[1]?.countsRedeliveries).toBe(false);
-    expect(lines).toEqual([expect.stringMatching(/^error .*expected a quorum queue/)]);
+    expect(lines).toContainEqual(expect.stringMatching(/^error .*expected a quorum queue/));
   });
 
   it('leaves no timer after it is closed', async () => {
