@@ -47,12 +47,24 @@ export default defineConfig({
       },
       {
         plugins,
+        // The specs that run on the in-memory broker as well as on a server.
+        test: {
+          name: 'memory',
+          include: ['test/behaviour/**/*.spec.ts'],
+          provide: { environment: 'memory' },
+          testTimeout: 20_000,
+        },
+      },
+      {
+        plugins,
         test: {
           name: 'integration',
           include: [
+            'test/behaviour/**/*.spec.ts',
             'test/integration/**/*.spec.ts',
             'test/support/spec/server/private-node.spec.mjs',
           ],
+          provide: { environment: 'rabbitmq' },
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
           testTimeout: 30_000,

@@ -21,19 +21,19 @@ const majors = [20, 22, 24];
 const [lowestMajor = 20] = majors;
 const known = [...majors.map(String), 'lowest'];
 
-/** Settling, counting, waiting, losing connections, stopping, leaving the process, and Nest's own machinery. */
+/** Settling, counting, waiting, losing connections, shutting down, exiting, and Nest's own machinery. */
 const integration = [
-  'outcomes',
-  'attempts',
-  'delays',
-  'dead-letters',
-  'reconnects',
-  'closing',
-  'fail-fast-exit',
-  'interceptors',
-  'golevelup',
-  'testing-kit',
-].map((name) => `test/integration/${name}.spec.ts`);
+  'behaviour/outcomes',
+  'behaviour/attempts',
+  'integration/delays',
+  'behaviour/dead-letters',
+  'integration/reconnects',
+  'integration/shutdown',
+  'integration/fail-fast-exit',
+  'behaviour/interceptors',
+  'integration/golevelup',
+  'integration/testing-kit',
+].map((name) => `test/${name}.spec.ts`);
 
 const asked = process.argv.slice(2);
 const unknown = asked.find((word) => !known.includes(word));
@@ -84,7 +84,7 @@ function cellsOf(word, server) {
     },
   });
   return [
-    cell('unit', ['--project', 'unit']),
+    cell('unit', ['--project', 'unit', '--project', 'memory']),
     cell('integration', ['--project', 'integration', ...integration]),
   ];
 }

@@ -39,6 +39,7 @@ try {
   const counts = [
     await runProject('unit', rest),
     await runProject('support', rest),
+    await runProject('memory', rest),
     await runProject('examples', rest),
     ...(asked.length === 0
       ? [await runProject('integration', rest)]

@@ -5,7 +5,7 @@ import {
   RabbitRPC,
   RabbitSubscribe,
 } from '@golevelup/nestjs-rabbitmq';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import { Delivery, type Outcome, retry, Subscribe } from '../../lib';
 import { startApp } from '../support/app';
@@ -60,6 +60,37 @@ describe("golevelup's own handlers in the same application", async () => {
     expect(seen).toContainEqual(['settle', 2, 'instance']);
     expect(app.registry.list()).toHaveLength(1);
     expect(app.settlements).toHaveLength(2);
+  });
+
+  it('keep their parameters next to a subscription in a class of the same name', async () => {
+    const queue = unique('namesakes');
+    const seen: Record<string, unknown> = {};
+    function subscribed(): Type<object> {
+      @Injectable()
+      class Same {
+        @Subscribe({ queue: `${queue}.a` })
+        handle(@Delivery() delivery: Delivery, @RabbitPayload('a') a: unknown): void {
+          seen['a'] = [delivery.queue, a];
+        }
+      }
+      return Same;
+    }
+    function rabbitSubscribed(): Type<object> {
+      @Injectable()
+      class Same {
+        @RabbitSubscribe({ queue: `${queue}.b`, exchange: '', routingKey: `${queue}.b` })
+        handle(@RabbitPayload('b') b: unknown): void {
+          seen['b'] = b;
+        }
+      }
+      return Same;
+    }
+    const app = await startApp({ providers: [subscribed(), rabbitSubscribed()] });
+    await broker.send(`${queue}.a`, { a: 1 });
+    await broker.send(`${queue}.b`, { b: 2 });
+    await app.settled(1);
+    await until(() => 'b' in seen);
+    expect(seen).toEqual({ a: [`${queue}.a`, 1], b: 2 });
   });
 
   it('handle each its own queue when both decorators are on one method', async () => {

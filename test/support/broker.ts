@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { type Channel, type ConfirmChannel, connect, type GetMessage, type Options } from 'amqplib';
 import { afterAll, inject } from 'vitest';
 import { eventually } from './eventually';
+import { uniqueNames } from './names';
 import { managementFrom } from './server/find-server.mjs';
 import type { Management } from './server/management.mjs';
 
@@ -10,6 +10,8 @@ import type { Management } from './server/management.mjs';
  * acknowledgement of a segment, which adds up to minutes over all tests.
  */
 export const withoutNagle = { noDelay: true } as const;
+
+export { unique } from './names';
 
 /** The URL of the server of this test run. */
 export const url: string = inject('rabbitmq').url;
@@ -24,22 +26,12 @@ function noManagement(): Management {
   return new Proxy({} as Management, { get: refuse });
 }
 
-const names = new Set<string>();
-
-/** A unique name. Queues whose names begin with it are deleted after the test file. */
-export function unique(name: string): string {
-  const made = `${name}.${randomUUID().slice(0, 8)}`;
-  names.add(made);
-  return made;
-}
-
 // A node slows down with every queue that tests leave behind, quorum queues above all.
 async function deleteQueues(broker: Broker): Promise<void> {
-  const isOurs = (queue: string): boolean => [...names].some((name) => queue.startsWith(name));
+  const isOurs = (queue: string): boolean => uniqueNames().some((name) => queue.startsWith(name));
   try {
     const left = (await management.queues()).map(({ name }) => name).filter(isOurs);
     await broker.channel((channel) => Promise.all(left.map((name) => channel.deleteQueue(name))));
-    names.clear();
   } catch {
     // Without the management API, or if the server is down, they stay.
   }

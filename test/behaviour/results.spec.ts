@@ -2,8 +2,7 @@ import { Nack } from '@golevelup/nestjs-rabbitmq';
 import { concat, EMPTY, NEVER, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { ack, drop, retry, retryAfter, SettlementEvents } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { handlerOf } from '../support/handlers';
 
 const thenable = (then: (resolve: (value: unknown) => void) => void) => () => ({ then });

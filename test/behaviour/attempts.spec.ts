@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Delivery, type Outcome, retry, retryAfter } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 

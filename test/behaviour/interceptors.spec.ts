@@ -11,8 +11,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import { catchError, defaultIfEmpty, filter, map, Observable, of, tap, timeout } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { ack, drop, type Outcome, retryAfter, Subscribe } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { until } from '../support/eventually';
 
 type Intercept = (values: Observable<unknown>, context: ExecutionContext) => Observable<unknown>;

@@ -11,8 +11,8 @@ import {
 import { APP_GUARD, Reflector } from '@nestjs/core';
 import { describe, expect, it } from 'vitest';
 import { Subscribe } from '../../lib';
-import { type AppParts, startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
+import type { AppParts } from '../support/start-app';
 
 @Injectable()
 class Denies implements CanActivate {

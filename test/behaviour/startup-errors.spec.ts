@@ -9,8 +9,7 @@ import {
 import { BaseExceptionFilter } from '@nestjs/core';
 import { describe, expect, it } from 'vitest';
 import { Delivery, getSubscriptionToken, SettleStartupError, Subscribe } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { handlerOf } from '../support/handlers';
 
 describe('a startup error', async () => {

@@ -9,8 +9,7 @@ import {
 import { APP_FILTER } from '@nestjs/core';
 import { describe, expect, it } from 'vitest';
 import { ack, drop, Panic, retryAfter, Subscribe } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import type { AcknowledgedOptions } from '../support/handlers';
 
 type Catching = (error: unknown, host: ArgumentsHost) => unknown;

@@ -1,6 +1,6 @@
 import { type RabbitMQConfig, RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
 import { Injectable, type Provider } from '@nestjs/common';
-import { Test, type TestingModuleBuilder } from '@nestjs/testing';
+import type { TestingModuleBuilder } from '@nestjs/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type Delivery,
@@ -12,8 +12,8 @@ import {
   type SubscriptionMetadata,
   SubscriptionRegistry,
 } from '../../lib';
-import { LogRecorder } from '../support/app';
-import { openBroker, unique, url } from '../support/broker';
+import { openBroker, testingModule, unique, url } from '../support/environment';
+import { LogRecorder } from '../support/log-recorder';
 
 describe('the metadata of a subscription', async () => {
   const broker = await openBroker();
@@ -27,7 +27,7 @@ describe('the metadata of a subscription', async () => {
     override: (builder: TestingModuleBuilder) => TestingModuleBuilder = (builder) => builder,
     rabbit: Partial<RabbitMQConfig> = {},
   ) {
-    const builder = Test.createTestingModule({
+    const builder = testingModule({
       imports: [
         RabbitMQModule.forRoot({ uri: url, ...rabbit }),
         SettleModule.forRoot({ logger: new LogRecorder(), defaults: { prefetch: 9 } }),

@@ -12,8 +12,8 @@ import { APP_PIPE } from '@nestjs/core';
 import { IsInt, IsPositive } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import { Delivery, Subscribe } from '../../lib';
-import { startApp, type TestApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
+import type { TestApp } from '../support/start-app';
 
 class Order {
   @IsInt()

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ack, HandlerTimeoutError, on, retryAfter } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { Gate, until } from '../support/eventually';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drop, type Outcome, Panic, retry, retryAfter } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 const bytes = (text: unknown): number => Buffer.byteLength(String(text));

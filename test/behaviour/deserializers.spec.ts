@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SubscribeOptions } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { handlerOf } from '../support/handlers';
 
 type Deserializer = NonNullable<SubscribeOptions['deserializer']>;

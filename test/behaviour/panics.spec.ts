@@ -1,8 +1,7 @@
 import { AssertionError } from 'node:assert';
 import { describe, expect, it } from 'vitest';
 import { ack, Panic, type SettleModuleOptions, type SubscribeOptions } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { until } from '../support/eventually';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import { ack, type Delivery, drop, type Outcome, retry, retryAfter, Subscribe } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 
 describe.each(['classic', 'quorum'] as const)(
   'the outcomes of a handler, %s queue',

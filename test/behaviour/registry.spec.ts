@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { ack, type Settlement, SettlementEvents, Subscribe } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { Gate, until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 

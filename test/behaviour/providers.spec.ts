@@ -2,8 +2,8 @@ import { Controller, Inject, Injectable, type Provider, Scope } from '@nestjs/co
 import { LazyModuleLoader } from '@nestjs/core';
 import { describe, expect, it } from 'vitest';
 import { Subscribe } from '../../lib';
-import { type AppParts, startApp, type TestApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
+import type { AppParts, TestApp } from '../support/start-app';
 
 describe('a provider with a subscription', async () => {
   const broker = await openBroker();

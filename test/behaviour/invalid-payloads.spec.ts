@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
 
 const json = Buffer.from('{"a":1}');

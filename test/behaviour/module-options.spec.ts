@@ -1,6 +1,5 @@
 import { RabbitMQModule } from '@golevelup/nestjs-rabbitmq';
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type DeliveryInterceptor,
@@ -12,9 +11,9 @@ import {
   Subscribe,
   SubscriptionRegistry,
 } from '../../lib';
-import { LogRecorder, startApp } from '../support/app';
-import { openBroker, unique, url } from '../support/broker';
+import { createApp, openBroker, startApp, unique, url } from '../support/environment';
 import { handlerOf } from '../support/handlers';
+import { LogRecorder } from '../support/log-recorder';
 
 describe('SettleModule', async () => {
   const closing: (() => Promise<void>)[] = [];
@@ -44,7 +43,7 @@ describe('SettleModule', async () => {
       providers: [Handler],
     })
     class AppModule {}
-    const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+    const app = await createApp(AppModule);
     closing.push(() => app.close());
     await app.init();
     return app.get(SubscriptionRegistry).get(Handler, 'handle').subscription.prefetch;
