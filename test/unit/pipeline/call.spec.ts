@@ -6,11 +6,11 @@ import { callStage, isNack, lastValueOf } from '../../../lib/pipeline/call';
 import { HandlerFailure } from '../../../lib/pipeline/handler-failure';
 import { aDelivery, oddValues, rethrowing } from '../fixtures';
 
-/** What a handler's body says, and what the stage was told of unexpected values. */
-async function call(body: () => unknown): Promise<{ outcome: Outcome; told: unknown[] }> {
-  const told: unknown[] = [];
-  const outcome = await callStage(body, (value) => told.push(value), rethrowing)(aDelivery());
-  return { outcome, told };
+/** The outcome of a handler's body, and the unexpected values that were reported. */
+async function call(body: () => unknown): Promise<{ outcome: Outcome; reported: unknown[] }> {
+  const reported: unknown[] = [];
+  const outcome = await callStage(body, (value) => reported.push(value), rethrowing)(aDelivery());
+  return { outcome, reported };
 }
 
 async function failureOf(body: () => unknown): Promise<HandlerFailure> {
@@ -19,46 +19,46 @@ async function failureOf(body: () => unknown): Promise<HandlerFailure> {
   return failed;
 }
 
-/** The ways in which a handler can come to a value. */
+/** How a handler can return a value. */
 const ways: readonly (readonly [string, (value: unknown) => unknown])[] = [
-  ['at once', (value) => value],
-  ['through a promise', async (value) => value],
-  ['through an Observable', (value) => of(value)],
-  ['through a promise of an Observable', async (value) => of(value)],
-  ['through an Observable of a promise', (value) => of(Promise.resolve(value))],
-  ['as the last of several values', (value) => of(drop('not me'), 'nor me', value)],
-  ['through a thenable', (value) => ({ then: (resolve: (v: unknown) => void) => resolve(value) })],
+  ['synchronously', (value) => value],
+  ['as a promise', async (value) => value],
+  ['as an Observable', (value) => of(value)],
+  ['as a promise of an Observable', async (value) => of(value)],
+  ['as an Observable of a promise', (value) => of(Promise.resolve(value))],
+  ['as the last of several values', (value) => of(drop('not the last'), 'nor this', value)],
+  ['as a thenable', (value) => ({ then: (resolve: (v: unknown) => void) => resolve(value) })],
 ];
 
-describe.each(ways)('a handler that returns %s', (_way, by) => {
-  it('nothing: ack()', async () => {
-    expect(await call(() => by(undefined))).toEqual({ outcome: ack(), told: [] });
+describe.each(ways)('a handler that returns a value %s', (_way, by) => {
+  it('undefined becomes ack()', async () => {
+    expect(await call(() => by(undefined))).toEqual({ outcome: ack(), reported: [] });
   });
 
   it.each([ack(), drop('why'), retry(), retryAfter('5s')])(
-    'an outcome: that one, %o',
-    async (said) => {
-      const { outcome, told } = await call(() => by(said));
-      expect(outcome).toBe(said);
-      expect(told).toEqual([]);
+    'an outcome is kept: %o',
+    async (given) => {
+      const { outcome, reported } = await call(() => by(given));
+      expect(outcome).toBe(given);
+      expect(reported).toEqual([]);
     },
   );
 
-  it('golevelup’s Nack: drop(), or retry() where it requeues', async () => {
-    expect(await call(() => by(new Nack()))).toEqual({ outcome: drop(), told: [] });
-    expect(await call(() => by(new Nack(false)))).toEqual({ outcome: drop(), told: [] });
-    expect(await call(() => by(new Nack(true)))).toEqual({ outcome: retry(), told: [] });
+  it("golevelup's Nack becomes drop(), or retry() if it requeues", async () => {
+    expect(await call(() => by(new Nack()))).toEqual({ outcome: drop(), reported: [] });
+    expect(await call(() => by(new Nack(false)))).toEqual({ outcome: drop(), reported: [] });
+    expect(await call(() => by(new Nack(true)))).toEqual({ outcome: retry(), reported: [] });
   });
 
   it.each([null, 0, false, '', 'ok', 'drop', { kind: 'drop' }, [retry()]])(
-    'something else: ack(), and it is told of %o',
+    'anything else becomes ack() and is reported: %o',
     async (value) => {
-      expect(await call(() => by(value))).toEqual({ outcome: ack(), told: [value] });
+      expect(await call(() => by(value))).toEqual({ outcome: ack(), reported: [value] });
     },
   );
 });
 
-/** The ways in which a handler can fail. */
+/** How a handler can fail. */
 const failing: readonly (readonly [string, (error: unknown) => () => unknown])[] = [
   [
     'before its first await',
@@ -68,9 +68,9 @@ const failing: readonly (readonly [string, (error: unknown) => () => unknown])[]
   ],
   ['with a rejection', (error) => () => Promise.reject(error)],
   ['in an Observable', (error) => () => throwError(() => error)],
-  ['in a promised Observable', (error) => async () => throwError(() => error)],
+  ['in a promise of an Observable', (error) => async () => throwError(() => error)],
   [
-    'after values',
+    'after emitting values',
     (error) => () =>
       new Observable((subscriber) => {
         subscriber.next(ack());
@@ -78,7 +78,7 @@ const failing: readonly (readonly [string, (error: unknown) => () => unknown])[]
       }),
   ],
   [
-    'in the then of what it returns',
+    'in the then of a returned thenable',
     (error) => () => ({
       then: () => {
         throw error;
@@ -86,7 +86,7 @@ const failing: readonly (readonly [string, (error: unknown) => () => unknown])[]
     }),
   ],
   [
-    'in the getter of then',
+    'in a then getter',
     (error) => () => ({
       get then(): never {
         throw error;
@@ -96,31 +96,31 @@ const failing: readonly (readonly [string, (error: unknown) => () => unknown])[]
 ];
 
 describe.each(failing)('a handler that fails %s', (_way, by) => {
-  it('with an outcome: that one', async () => {
-    const said = drop('thrown');
-    expect((await call(by(said))).outcome).toBe(said);
+  it('with an outcome returns it', async () => {
+    const given = drop('thrown');
+    expect((await call(by(given))).outcome).toBe(given);
   });
 
-  it('with an error: a failure of the body, the error untouched', async () => {
+  it('with an error is a failure of the body, with that error', async () => {
     const error = Object.freeze(new Error('why'));
     const failed = await failureOf(by(error));
     expect(failed.origin).toBe('body');
     expect(failed.error).toBe(error);
   });
 
-  it('with a Nack: a failure, since only a returned one is an answer', async () => {
+  it('with a Nack is a failure, since only a returned Nack is an outcome', async () => {
     const nack = new Nack(true);
     expect((await failureOf(by(nack))).error).toBe(nack);
   });
 
-  it.each(oddValues)('with %s: a failure of the body, the value untouched', async (_name, make) => {
+  it.each(oddValues)('with %s is a failure of the body, with that value', async (_name, make) => {
     const value = make();
     const failed = await failureOf(by(value));
     expect(failed.origin).toBe('body');
     expect(Object.is(failed.error, value)).toBe(true);
   });
 
-  it('with what an enhancer has marked as a failure: that one', async () => {
+  it('with a failure marked by an enhancer keeps it', async () => {
     const marked = new HandlerFailure('enhancer', new Error('denied'), {
       entered: false,
       name: 'a guard',
@@ -130,11 +130,11 @@ describe.each(failing)('a handler that fails %s', (_way, by) => {
 });
 
 describe('an Observable', () => {
-  it('that ends without a value is nothing', async () => {
-    expect(await call(() => EMPTY)).toEqual({ outcome: ack(), told: [] });
+  it('that completes without a value counts as undefined', async () => {
+    expect(await call(() => EMPTY)).toEqual({ outcome: ack(), reported: [] });
   });
 
-  it('is subscribed to once, and awaited to its end', async () => {
+  it('is subscribed to once and awaited until it completes', async () => {
     const subscribed = vi.fn();
     let end: () => void = () => {};
     const values = new Observable((subscriber) => {
@@ -156,33 +156,33 @@ describe('an Observable', () => {
     expect(subscribed).toHaveBeenCalledOnce();
   });
 
-  it('of Observables counts with the last of the last', async () => {
+  it('of Observables resolves to the last value of the last one', async () => {
     expect((await call(() => of(of(drop()), of(ack(), retry())))).outcome).toEqual(retry());
   });
 
-  it('is read to its last value by lastValueOf, undefined where there is none', async () => {
+  it('resolves to its last value by lastValueOf, or to undefined', async () => {
     expect(await lastValueOf(of(1, 2))).toBe(2);
     expect(await lastValueOf(EMPTY)).toBeUndefined();
   });
 });
 
 describe('a handler', () => {
-  it('that returns an async generator does none of its work, and this is told', async () => {
+  it('that returns an async generator is reported, since its body never runs', async () => {
     const generator = (async function* () {
       yield retry();
     })();
-    expect(await call(() => generator)).toEqual({ outcome: ack(), told: [generator] });
+    expect(await call(() => generator)).toEqual({ outcome: ack(), reported: [generator] });
   });
 
-  it('that returns what can not be looked at has done its work all the same', async () => {
+  it('that returns an unreadable value has succeeded', async () => {
     const fail = (): never => {
       throw new TypeError('unreadable');
     };
     const value = Object.defineProperties({}, { constructor: { get: fail }, lift: { get: fail } });
-    expect(await call(() => value)).toEqual({ outcome: ack(), told: [value] });
+    expect(await call(() => value)).toEqual({ outcome: ack(), reported: [value] });
   });
 
-  it('gets the delivery, and is called once', async () => {
+  it('is called once, with the delivery', async () => {
     const body = vi.fn();
     const delivery = aDelivery();
     await callStage(body, () => {}, rethrowing)(delivery);
@@ -190,11 +190,11 @@ describe('a handler', () => {
   });
 });
 
-describe('the stage', () => {
-  it('makes no promise where the handler makes none', () => {
+describe('callStage', () => {
+  it('returns no promise unless the handler does', () => {
     const of = (body: () => unknown): unknown => callStage(body, () => {}, rethrowing)(aDelivery());
     expect(of(() => undefined)).toEqual(ack());
-    expect(of(() => drop('at once'))).toEqual(drop('at once'));
+    expect(of(() => drop('synchronously'))).toEqual(drop('synchronously'));
     expect(
       of(() => {
         throw retry();
@@ -202,7 +202,7 @@ describe('the stage', () => {
     ).toEqual(retry());
   });
 
-  it.each(failing)('turns what fails %s into the outcome of its policy', async (_way, by) => {
+  it.each(failing)("returns the policy's outcome for a handler that fails %s", async (_way, by) => {
     const delivery = aDelivery();
     const toOutcome = vi.fn(() => drop('by policy'));
     const error = new Error('why');
@@ -220,7 +220,7 @@ describe('isNack', () => {
   }
   Object.defineProperty(Named, 'name', { value: 'Nack' });
 
-  it('knows the class of another copy of golevelup by what it looks like', () => {
+  it('recognises the class of another copy of golevelup by its shape', () => {
     expect(isNack(new Nack())).toBe(true);
     expect(isNack(new Named())).toBe(true);
   });
@@ -229,18 +229,18 @@ describe('isNack', () => {
     ['an object that only has requeue', { requeue: true }],
     ['a Nack without requeue', new (class Nack {})()],
     [
-      'a Nack whose requeue is no boolean',
+      'a Nack whose requeue is not a boolean',
       new (class Nack {
         requeue = 'yes';
       })(),
     ],
     ['the class', Nack],
     ['an object without a constructor', { constructor: undefined, requeue: true }],
-  ])('refuses %s', (_name, value) => {
+  ])('rejects %s', (_name, value) => {
     expect(isNack(value)).toBe(false);
   });
 
-  it.each(oddValues)('answers for %s', (_name, make) => {
+  it.each(oddValues)('returns false for %s', (_name, make) => {
     expect(isNack(make())).toBe(false);
   });
 });

@@ -35,11 +35,11 @@ function setUp(
 
 const never = (): Promise<never> => new Promise(() => {});
 
-describe('the timeout in the chain', () => {
+describe('timeout in the chain', () => {
   it.each<[string, Partial<ChainDependencies>]>([
     ['the handler', { call: never }],
     ['the decoder', { deserializer: never }],
-  ])('covers %s, asks the rules of onError, and leaves no timer', async (_name, parts) => {
+  ])('covers %s, applies the rules of onError and leaves no timer', async (_name, parts) => {
     const { run, clock } = setUp(() => parts);
     const running = run();
     await clock.pass(2_000);
@@ -47,7 +47,7 @@ describe('the timeout in the chain', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('is one for decoding and handler together', async () => {
+  it('covers decoding and handler together', async () => {
     const { run, clock } = setUp((wait) => ({
       call: () => wait(1_200),
       deserializer: () => wait(1_200),
@@ -57,7 +57,7 @@ describe('the timeout in the chain', () => {
     expect(failureMarkOf(await running)?.cause).toBe('timeout');
   });
 
-  it('lets decoding and handler end just in time', async () => {
+  it('accepts decoding and handler that end just in time', async () => {
     const { run, clock } = setUp((wait) => ({
       call: () => wait(999),
       deserializer: () => wait(1_000),
@@ -67,7 +67,7 @@ describe('the timeout in the chain', () => {
     expect(await running).toEqual(ack());
   });
 
-  it('does not start the handler when decoding ends too late', async () => {
+  it('does not call the handler if decoding ends too late', async () => {
     const call = vi.fn();
     const { run, clock } = setUp((wait) => ({ call, deserializer: () => wait(2_001) }));
     const running = run();
@@ -76,7 +76,7 @@ describe('the timeout in the chain', () => {
     expect(call).not.toHaveBeenCalled();
   });
 
-  it('asks nobody what a handler means that fails afterwards', async () => {
+  it('does not classify a failure that follows the timeout', async () => {
     const isPanic = vi.fn(() => undefined);
     const { run, clock } = setUp((wait) => ({
       isPanic,
@@ -90,7 +90,7 @@ describe('the timeout in the chain', () => {
     expect(isPanic).not.toHaveBeenCalled();
   });
 
-  it('does not cover the application’s interceptors', async () => {
+  it('does not cover interceptors of the application', async () => {
     const { run, clock } = setUp((wait) => ({
       interceptors: [
         async (_delivery, next) => {
@@ -105,7 +105,7 @@ describe('the timeout in the chain', () => {
     expect(await running).toEqual(ack());
   });
 
-  it('is none where none is declared', async () => {
+  it('is absent without the option', async () => {
     const { run, clock } = setUp(() => ({ call: never }), {});
     void run();
     await clock.endTurn();

@@ -48,8 +48,8 @@ function throwing(error: unknown): () => never {
   };
 }
 
-describe('a delivery’s way through the chain', () => {
-  it('ends in what the handler says of the decoded payload', async () => {
+describe('the chain', () => {
+  it("resolves with the handler's outcome for the decoded payload", async () => {
     const call = vi.fn((delivery: DeliveryRecord) => drop(JSON.stringify(delivery.payload)));
     const outcome = await setUp({ call }).run();
     expect(outcome).toMatchObject({ kind: 'drop', reason: '{"id":7}' });
@@ -60,16 +60,16 @@ describe('a delivery’s way through the chain', () => {
   it.each<[string, Given, string, string]>([
     ['an error', { call: throwing(new Error('x')) }, 'error', 'drop'],
     ['a bug', { call: throwing(new TypeError('x')) }, 'panic', 'failFast'],
-    ['a failed stream', { call: () => throwError(() => new Error('x')) }, 'error', 'drop'],
-    ['a body that is no JSON', { content: '{' }, 'invalid-payload', 'drop'],
+    ['a failed Observable', { call: () => throwError(() => new Error('x')) }, 'error', 'drop'],
+    ['a body that is not JSON', { content: '{' }, 'invalid-payload', 'drop'],
     [
-      'a handler that can not bear null',
+      'a handler that cannot handle null',
       { content: 'null', call: ({ payload }) => (payload as { id: number }).id },
       'invalid-payload',
       'drop',
     ],
     [
-      'an error under a rule',
+      'an error that a rule matches',
       {
         call: throwing(new Error('x', { cause: new RangeError('y') })),
         options: { onError: [on(RangeError, 'skip')] },
@@ -78,13 +78,13 @@ describe('a delivery’s way through the chain', () => {
       'skip',
     ],
     [
-      'a bug that the module knows',
+      'an error that isPanic recognises',
       { call: throwing('x'), isPanic: (e) => e === 'x' },
       'panic',
       'failFast',
     ],
     [
-      'an isPanic that answers with a promise',
+      'an isPanic that returns a promise',
       { call: throwing('x'), isPanic: (async () => true) as never },
       'error',
       'drop',
@@ -110,7 +110,7 @@ describe('a delivery’s way through the chain', () => {
       'failFast',
     ],
     [
-      'an interceptor that resolves with nonsense',
+      'an interceptor that resolves with another value',
       { interceptors: [async () => 'ok' as never], options: { onPanic: 'skip' } },
       'panic',
       'skip',
@@ -121,44 +121,47 @@ describe('a delivery’s way through the chain', () => {
       'panic',
       'failFast',
     ],
-  ])('after %s is decided by a policy', async (_name, given, cause, policy) => {
+  ])('applies a policy after %s', async (_name, given, cause, policy) => {
     expect(failureMarkOf(await setUp(given).run())).toMatchObject({ cause, policy });
   });
 
-  it('calls no handler for what does not decode', async () => {
+  it('does not call the handler for an invalid payload', async () => {
     const call = vi.fn();
     await setUp({ call, content: '{' }).run();
     expect(call).not.toHaveBeenCalled();
   });
 
-  it.each(oddValues)('ends in an outcome when the handler throws %s', async (_name, make) => {
+  it.each(oddValues)('resolves with an outcome if the handler throws %s', async (_name, make) => {
     const outcome = await setUp({ call: throwing(make()), options: { onError: 'skip' } }).run();
     expect(failureMarkOf(outcome)).toMatchObject({ cause: 'error', policy: 'skip' });
   });
 
-  it('always resolves with an outcome, whoever does what', async () => {
-    // Made where it is used: fast-check itself looks at what it hands out.
+  it('always resolves with an outcome', async () => {
+    // Created where it is used, since fast-check inspects the values that it generates.
     const plain = fc.anything().map((value) => (): unknown => value);
     const value = fc.oneof(plain, fc.constantFrom(...oddValues.map(([, make]) => make)));
-    const deed = fc.record({ value, how: fc.constantFrom('return', 'throw', 'reject', 'stream') });
+    const action = fc.record({
+      value,
+      how: fc.constantFrom('return', 'throw', 'reject', 'stream'),
+    });
     const answer = fc.record({ value, how: fc.constantFrom('return', 'throw') });
-    const does = ({ value: make, how }: { value: () => unknown; how: string }): unknown => {
+    const perform = ({ value: make, how }: { value: () => unknown; how: string }): unknown => {
       if (how === 'throw') throw make();
       if (how === 'reject') return Promise.reject(make());
       return how === 'stream' ? of(make()) : make();
     };
     await fc.assert(
       fc.asyncProperty(
-        deed,
-        fc.option(deed),
-        fc.option(deed),
+        action,
+        fc.option(action),
+        fc.option(action),
         fc.option(answer),
-        async (body, user, decoder, judge) => {
+        async (body, user, decoder, panicCheck) => {
           const { run } = setUp({
-            call: () => does(body),
-            interceptors: user ? [(() => does(user)) as DeliveryInterceptor] : [],
-            ...(decoder && { deserializer: () => does(decoder) }),
-            ...(judge && { isPanic: () => does(judge) as boolean }),
+            call: () => perform(body),
+            interceptors: user ? [(() => perform(user)) as DeliveryInterceptor] : [],
+            ...(decoder && { deserializer: () => perform(decoder) }),
+            ...(panicCheck && { isPanic: () => perform(panicCheck) as boolean }),
           });
           expect(isOutcome(await run())).toBe(true);
         },
@@ -168,36 +171,40 @@ describe('a delivery’s way through the chain', () => {
   });
 });
 
-describe('the application’s interceptors', () => {
-  it('see outcomes only: of the handler, of a policy, and of one another', async () => {
+describe('interceptors of the application', () => {
+  it('see only outcomes: of the handler, of policies and of each other', async () => {
     const seen: string[] = [];
-    const see: DeliveryInterceptor = async (_delivery, next) => {
+    const observe: DeliveryInterceptor = async (_delivery, next) => {
       const outcome = await next();
       seen.push(outcome.kind);
       return outcome;
     };
-    await setUp({ interceptors: [see], call: () => retry() }).run();
-    await setUp({ interceptors: [see], call: throwing(new Error('x')) }).run();
-    await setUp({ interceptors: [see], content: '{', options: { onInvalidPayload: 'skip' } }).run();
+    await setUp({ interceptors: [observe], call: () => retry() }).run();
+    await setUp({ interceptors: [observe], call: throwing(new Error('x')) }).run();
+    await setUp({
+      interceptors: [observe],
+      content: '{',
+      options: { onInvalidPayload: 'skip' },
+    }).run();
     expect(seen).toEqual(['retry', 'drop', 'ack']);
   });
 
-  it('run outermost first and may replace the outcome', async () => {
+  it('run outermost first and can replace the outcome', async () => {
     const order: string[] = [];
     const outer: DeliveryInterceptor = async (_delivery, next) => {
       order.push('outer');
-      return (await next()).kind === 'ack' ? drop('by the outer one') : ack();
+      return (await next()).kind === 'ack' ? drop('by the outer interceptor') : ack();
     };
     const inner: DeliveryInterceptor = (_delivery, next) => {
       order.push('inner');
       return next();
     };
     const { run } = setUp({ interceptors: [outer, inner], call: () => order.push('handler') });
-    expect(await run()).toMatchObject({ reason: 'by the outer one' });
+    expect(await run()).toMatchObject({ reason: 'by the outer interceptor' });
     expect(order).toEqual(['outer', 'inner', 'handler']);
   });
 
-  it('keep what was thrown further in, where they hand it on', async () => {
+  it('pass on the error of the handler', async () => {
     const error = new Error('x');
     const { run } = setUp({ interceptors: [(_delivery, next) => next()], call: throwing(error) });
     expect(failureMarkOf(await run())?.error).toBe(error);
@@ -205,17 +212,17 @@ describe('the application’s interceptors', () => {
 
   it('run before the payload is decoded', async () => {
     let before: unknown = 'not seen';
-    const see: DeliveryInterceptor = (delivery, next) => {
+    const observe: DeliveryInterceptor = (delivery, next) => {
       before = delivery.payload;
       return next();
     };
-    await setUp({ interceptors: [see] }).run();
+    await setUp({ interceptors: [observe] }).run();
     expect(before).toBeUndefined();
   });
 });
 
-describe('a result that means nothing', () => {
-  it('is warned of once for the subscription, with what was found', async () => {
+describe('an unexpected result', () => {
+  it('is logged once per subscription, with the value', async () => {
     const { run, logger } = setUp({ call: () => ({ data: 'retry' }) });
     for (let count = 0; count < 3; count++) expect(await run()).toEqual(ack());
     expect(logger.texts('warn')).toEqual([
@@ -223,7 +230,7 @@ describe('a result that means nothing', () => {
     ]);
   });
 
-  it('is warned of for each subscription', async () => {
+  it('is logged for each subscription', async () => {
     for (let count = 0; count < 2; count++) {
       const { run, logger } = setUp({ call: () => true });
       await run();
@@ -231,23 +238,23 @@ describe('a result that means nothing', () => {
     }
   });
 
-  it('is not nothing', async () => {
+  it('does not include undefined', async () => {
     const { run, logger } = setUp({});
     await run();
     expect(logger.lines).toEqual([]);
   });
 });
 
-describe('the deserializer', () => {
-  it('of the subscription goes before that of the connection, and both before JSON', async () => {
+describe('deserializers', () => {
+  it('take precedence: subscription, connection, then JSON', async () => {
     const call = ({ payload }: DeliveryRecord): Outcome => drop(String(payload));
-    const options = { deserializer: () => 'the subscription’s' };
-    const connection = { call, deserializer: () => 'the connection’s', content: '{' };
-    expect((await setUp({ ...connection, options }).run()).reason).toBe('the subscription’s');
-    expect((await setUp(connection).run()).reason).toBe('the connection’s');
+    const options = { deserializer: () => 'subscription' };
+    const connection = { call, deserializer: () => 'connection', content: '{' };
+    expect((await setUp({ ...connection, options }).run()).reason).toBe('subscription');
+    expect((await setUp(connection).run()).reason).toBe('connection');
   });
 
-  it('is not needed for text, where allowNonJsonMessages says so', async () => {
+  it('are not needed for text with allowNonJsonMessages', async () => {
     const call = ({ payload }: DeliveryRecord): Outcome => drop(String(payload));
     const given = { call, content: 'plain', options: { allowNonJsonMessages: true } };
     expect((await setUp(given).run()).reason).toBe('plain');

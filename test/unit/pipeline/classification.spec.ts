@@ -31,7 +31,7 @@ function caught(work: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-function elsewhere(source: string): unknown {
+function inAnotherRealm(source: string): unknown {
   return runInNewContext(source);
 }
 
@@ -55,11 +55,11 @@ class LedgerPanic extends Panic {}
 class OwnTypeError extends TypeError {}
 const undefinedValue = undefined as unknown as { readonly id: number };
 
-describe('what the handler’s body threw', () => {
+describe("an error of the handler's body", () => {
   it.each<[string, unknown, Cause]>([
-    // The module's Panic and AssertionError.
+    // The library's Panic and AssertionError.
     ['a Panic', new Panic('two ledgers'), 'panic'],
-    ['what extends Panic', new LedgerPanic('two ledgers'), 'panic'],
+    ['a subclass of Panic', new LedgerPanic('two ledgers'), 'panic'],
     ['a Panic with a cause', new Panic('two ledgers', { cause: new Error('why') }), 'panic'],
     ['a Panic with a code', withProperties(new Panic('two ledgers'), { code: 'LEDGER' }), 'panic'],
     [
@@ -69,10 +69,12 @@ describe('what the handler’s body threw', () => {
     ],
     [
       'a Panic of another realm',
-      elsewhere(`Object.assign(new Error('x'), { [Symbol.for('nestjs-settle.panic')]: true })`),
+      inAnotherRealm(
+        `Object.assign(new Error('x'), { [Symbol.for('nestjs-settle.panic')]: true })`,
+      ),
       'panic',
     ],
-    ['an AssertionError of node:assert, code and all', caught(() => ok(false)), 'panic'],
+    ['an AssertionError of node:assert, which has a code', caught(() => ok(false)), 'panic'],
     [
       'an AssertionError with a cause',
       withProperties(new AssertionError({}), { cause: 'why' }),
@@ -85,14 +87,14 @@ describe('what the handler’s body threw', () => {
     ],
     [
       'an AssertionError of another realm',
-      elsewhere(`Object.assign(new Error('x'), { name: 'AssertionError' })`),
+      inAnotherRealm(`Object.assign(new Error('x'), { name: 'AssertionError' })`),
       'panic',
     ],
     // Values that are not errors.
     ['undefined', undefined, 'error'],
     ['a text', 'TypeError', 'error'],
-    ['an object that has the name of a TypeError', { name: 'TypeError', message: 'x' }, 'error'],
-    ['an object that has the name of an AssertionError', { name: 'AssertionError' }, 'error'],
+    ['an object named TypeError', { name: 'TypeError', message: 'x' }, 'error'],
+    ['an object named AssertionError', { name: 'AssertionError' }, 'error'],
     // Abort and Timeout errors.
     ['the AbortError of a signal', AbortSignal.abort().reason, 'error'],
     [
@@ -114,64 +116,72 @@ describe('what the handler’s body threw', () => {
     ],
     ['a TypeError whose cause is null', new TypeError('x', { cause: null }), 'error'],
     [
-      'a TypeError of Node’s own checks, with a code',
+      "a TypeError of Node's argument checks, with a code",
       caught(() => Buffer.from(5 as never)),
       'error',
     ],
     ['a ReferenceError with a code', withProperties(new ReferenceError('x'), { code: 5 }), 'error'],
     [
       'a failed fetch of another realm',
-      elsewhere(`new TypeError('fetch failed', { cause: new Error('x') })`),
+      inAnotherRealm(`new TypeError('fetch failed', { cause: new Error('x') })`),
       'error',
     ],
     // Bugs.
     ['a TypeError', caught(() => undefinedValue.id), 'panic'],
-    ['what extends TypeError', new OwnTypeError('x'), 'panic'],
-    ['a TypeError of another realm', elsewhere('try { null.id } catch (error) { error }'), 'panic'],
+    ['a subclass of TypeError', new OwnTypeError('x'), 'panic'],
+    [
+      'a TypeError of another realm',
+      inAnotherRealm('try { null.id } catch (error) { error }'),
+      'panic',
+    ],
     ['a ReferenceError', new ReferenceError('x is not defined'), 'panic'],
-    ['a ReferenceError of another realm', elsewhere('try { x } catch (error) { error }'), 'panic'],
+    [
+      'a ReferenceError of another realm',
+      inAnotherRealm('try { x } catch (error) { error }'),
+      'panic',
+    ],
     ['a stack overflow', caught(overflow), 'panic'],
     [
       'a stack overflow of another realm',
-      elsewhere('const f = () => f() + 1; try { f() } catch (error) { error }'),
+      inAnotherRealm('const f = () => f() + 1; try { f() } catch (error) { error }'),
       'panic',
     ],
     // Ordinary errors.
     ['an Error', new Error('the bank is closed'), 'error'],
-    ['an Error of another realm', elsewhere(`new Error('x')`), 'error'],
-    [
-      'an Error that calls itself TypeError',
-      withProperties(new Error('x'), { name: 'TypeError' }),
-      'error',
-    ],
+    ['an Error of another realm', inAnotherRealm(`new Error('x')`), 'error'],
+    ['an Error named TypeError', withProperties(new Error('x'), { name: 'TypeError' }), 'error'],
     ['a RangeError', caught(() => new Array(-1)), 'error'],
     ['a SyntaxError', caught(() => JSON.parse('{')), 'error'],
-    ['an HttpException of 400: the body had begun', new BadRequestException(), 'error'],
+    [
+      'an HttpException with status 400, since the body had started',
+      new BadRequestException(),
+      'error',
+    ],
     ['an AggregateError of bugs', new AggregateError([new TypeError('x')]), 'error'],
-    ['a lost channel', new ChannelLostError('x'), 'error'],
-    ['the service stopping', new ShutdownError('x'), 'error'],
-    ['a HandlerTimeoutError that it threw itself', new HandlerTimeoutError('x', 5), 'error'],
+    ['a ChannelLostError', new ChannelLostError('x'), 'error'],
+    ['a ShutdownError', new ShutdownError('x'), 'error'],
+    ['a HandlerTimeoutError that the handler throws', new HandlerTimeoutError('x', 5), 'error'],
   ])('%s', (_name, error, cause) => {
     expect(causeOf(new HandlerFailure('body', error), order)).toBe(cause);
   });
 
   it.each<[string, unknown, Cause]>([
     ['null', null, 'invalid-payload'],
-    ['undefined, of an empty body', undefined, 'invalid-payload'],
+    ['undefined, from an empty body', undefined, 'invalid-payload'],
     ['a text', 'order', 'invalid-payload'],
     ['a number', 0, 'invalid-payload'],
     ['false', false, 'invalid-payload'],
     ['a list', [], 'panic'],
     ['an object', {}, 'panic'],
     ['bytes', Buffer.from('x'), 'panic'],
-  ])('a TypeError while the payload is %s: %s', (_name, payload, cause) => {
+  ])('a TypeError with the payload %s: %s', (_name, payload, cause) => {
     expect(causeOf(new HandlerFailure('body', new TypeError('x')), payload)).toBe(cause);
-    expect(causeOf(new HandlerFailure('body', elsewhere(`new TypeError('x')`)), payload)).toBe(
+    expect(causeOf(new HandlerFailure('body', inAnotherRealm(`new TypeError('x')`)), payload)).toBe(
       cause,
     );
   });
 
-  it('while the payload is null: only a TypeError is the payload’s fault', () => {
+  it('with the payload null: only a TypeError is attributed to the payload', () => {
     const causeWithNull = (error: unknown): Cause =>
       causeOf(new HandlerFailure('body', error), null);
     expect(causeWithNull(new ReferenceError('x'))).toBe('panic');
@@ -181,31 +191,31 @@ describe('what the handler’s body threw', () => {
   });
 });
 
-describe('what guards, interceptors and filters threw', () => {
+describe('an error of a guard, interceptor or filter', () => {
   it.each<[string, unknown, { readonly entered: boolean; readonly name: string }, Cause]>([
-    ['400 before the body', new BadRequestException(), before, 'invalid-payload'],
-    ['422 before the body', new UnprocessableEntityException(), before, 'invalid-payload'],
-    ['an exception with the status 422', new HttpException('x', 422), before, 'invalid-payload'],
+    ['400 before the body started', new BadRequestException(), before, 'invalid-payload'],
+    ['422 before the body started', new UnprocessableEntityException(), before, 'invalid-payload'],
+    ['an HttpException with status 422', new HttpException('x', 422), before, 'invalid-payload'],
     ['an exception of another copy of Nest', { getStatus: () => 400 }, before, 'invalid-payload'],
-    ['400 after the body began', new BadRequestException(), after, 'error'],
-    ['a denial', new ForbiddenException(), before, 'error'],
+    ['400 after the body started', new BadRequestException(), after, 'error'],
+    ['a ForbiddenException', new ForbiddenException(), before, 'error'],
     ['a status that is not a number', { getStatus: () => '400' }, before, 'error'],
     ['a status that cannot be read', { getStatus: () => caught }, before, 'error'],
     ['a getStatus that throws', { getStatus: () => undefinedValue.id }, before, 'error'],
-    ['a getStatus that is no method', { getStatus: 400 }, before, 'error'],
+    ['a getStatus that is not a method', { getStatus: 400 }, before, 'error'],
     ['a TypeError with a status', Object.assign(new TypeError('x'), status(401)), before, 'error'],
     ['a TypeError with a code', withProperties(new TypeError('x'), { code: 'E' }), before, 'error'],
     ['an ordinary error', new Error('x'), before, 'error'],
     ['a TypeError', new TypeError('res.setHeader is not a function'), before, 'panic'],
-    ['a TypeError after the body began', new TypeError('x'), after, 'panic'],
+    ['a TypeError after the body started', new TypeError('x'), after, 'panic'],
     ['a ReferenceError', new ReferenceError('x'), before, 'panic'],
     ['a stack overflow', caught(overflow), after, 'panic'],
-    ['a Panic, which says so itself', new Panic('x'), before, 'panic'],
+    ['a Panic', new Panic('x'), before, 'panic'],
   ])('%s', (_name, error, enhancer, cause) => {
     expect(causeOf(new HandlerFailure('enhancer', error, enhancer), order)).toBe(cause);
   });
 
-  it('a TypeError while the payload is not an object: the payload’s fault', () => {
+  it('a TypeError with a payload that is not an object is attributed to the payload', () => {
     const failed = new HandlerFailure('enhancer', new TypeError('x'), before);
     expect(causeOf(failed, null)).toBe('invalid-payload');
     expect(causeOf(new HandlerFailure('interceptor', new TypeError('x')), 'text')).toBe(
@@ -213,7 +223,7 @@ describe('what guards, interceptors and filters threw', () => {
     );
   });
 
-  it('an interceptor of the module’s options is classified like the handler', () => {
+  it("an error of an interceptor of the module is classified like the handler's", () => {
     const causeOfInterceptor = (error: unknown): Cause =>
       causeOf(new HandlerFailure('interceptor', error), order);
     expect(causeOfInterceptor(new TypeError('x'))).toBe('panic');
@@ -223,13 +233,13 @@ describe('what guards, interceptors and filters threw', () => {
   });
 });
 
-describe('what a pipe threw', () => {
+describe('an error of a pipe', () => {
   class InvalidOrder extends Error {}
 
   it.each<[string, unknown, Cause]>([
     ['an error class of its own', new InvalidOrder('x'), 'invalid-payload'],
     ['an Error', new Error('x'), 'invalid-payload'],
-    ['an RpcException, which has no status', rpcException(), 'invalid-payload'],
+    ['an RpcException without a status', rpcException(), 'invalid-payload'],
     ['a plain object', { statusCode: 400, errors: [] }, 'invalid-payload'],
     ['a text', 'amount must be positive', 'invalid-payload'],
     ['400', new BadRequestException(), 'invalid-payload'],
@@ -246,17 +256,17 @@ describe('what a pipe threw', () => {
     expect(causeOf(new HandlerFailure('pipe', error, before), order)).toBe(cause);
   });
 
-  it.each(oddValues)('%s: does not throw', (_name, make) => {
+  it.each(oddValues)('%s does not make it throw', (_name, make) => {
     const cause = causeOf(new HandlerFailure('pipe', make(), before), order);
     expect(['invalid-payload', 'error']).toContain(cause);
   });
 });
 
-describe('where the failure comes from', () => {
+describe('the origin of a failure', () => {
   it.each<[Origin, Cause]>([
     ['timeout', 'timeout'],
     ['decode', 'invalid-payload'],
-  ])('%s decides before all else', (origin, cause) => {
+  ])('%s takes precedence', (origin, cause) => {
     const isPanic = vi.fn<IsPanic>(() => true);
     for (const error of [new Panic('x'), new TypeError('x'), 'x', new AssertionError({})]) {
       expect(causeOf(new HandlerFailure(origin, error), order, isPanic)).toBe(cause);
@@ -265,8 +275,8 @@ describe('where the failure comes from', () => {
   });
 });
 
-describe('isPanic of the module’s options', () => {
-  it('makes a panic of anything, an enhancer’s refusal included', () => {
+describe('isPanic of the module', () => {
+  it("can turn any error into a panic, also an enhancer's", () => {
     const yes = (): boolean => true;
     for (const failed of [
       new HandlerFailure('body', new Error('x')),
@@ -278,7 +288,7 @@ describe('isPanic of the module’s options', () => {
     }
   });
 
-  it('makes no panic of anything, a Panic included; what is undecodable stays so', () => {
+  it('can turn any panic into an error, and leaves invalid payloads alone', () => {
     const no = (): boolean => false;
     for (const error of [new Panic('x'), new TypeError('x'), caught(() => ok(false))]) {
       expect(causeOf(new HandlerFailure('body', error), order, no)).toBe('error');
@@ -288,7 +298,7 @@ describe('isPanic of the module’s options', () => {
     ).toBe('invalid-payload');
   });
 
-  it('is asked about the error itself, and leaves it to the table by answering undefined', () => {
+  it('receives the error and leaves the default with undefined', () => {
     const isPanic = vi.fn<IsPanic>(() => undefined);
     const error = new TypeError('x');
     expect(causeOf(new HandlerFailure('body', error), order, isPanic)).toBe('panic');
@@ -298,15 +308,15 @@ describe('isPanic of the module’s options', () => {
   });
 });
 
-describe('what a handler should not throw', () => {
-  it.each(oddValues)('%s: no panic, and no throw', (_name, make) => {
+describe('an unusual thrown value', () => {
+  it.each(oddValues)('%s is an error and not a panic', (_name, make) => {
     for (const origin of ['body', 'interceptor'] as const) {
       expect(causeOf(new HandlerFailure(origin, make()), order)).toBe('error');
     }
     expect(causeOf(new HandlerFailure('enhancer', make(), before), order)).toBe('error');
   });
 
-  it('a TypeError whose other properties can not be read is still a TypeError', () => {
+  it('a TypeError with unreadable properties is a panic', () => {
     const fail = (): never => {
       throw new Error('unreadable');
     };
@@ -319,8 +329,8 @@ describe('isError', () => {
   it.each<[unknown, boolean]>([
     [new Error('x'), true],
     [new DOMException('x'), true],
-    [elsewhere(`new RangeError('x')`), true],
-    [elsewhere(`class Own extends Error {}; new Own('x')`), true],
+    [inAnotherRealm(`new RangeError('x')`), true],
+    [inAnotherRealm(`class Own extends Error {}; new Own('x')`), true],
     [Object.create(Error.prototype), true],
     [{ name: 'Error', message: 'x' }, false],
     ['Error: x', false],
@@ -329,7 +339,7 @@ describe('isError', () => {
     expect(isError(value)).toBe(expected);
   });
 
-  it.each(oddValues)('answers for %s', (_name, make) => {
+  it.each(oddValues)('does not throw for %s', (_name, make) => {
     expect(typeof isError(make())).toBe('boolean');
   });
 });

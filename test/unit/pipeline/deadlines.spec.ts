@@ -5,8 +5,8 @@ import { FakeClock } from '../../support/fake-clock';
 
 const SPAN = 100;
 
-describe('deadlines', () => {
-  it('take one timer together, and none once all are met', () => {
+describe('Deadlines', () => {
+  it('share one timer, and have none once all are met', () => {
     const clock = new FakeClock();
     const deadlines = new Deadlines(clock, SPAN);
     const set: Deadline[] = [];
@@ -19,13 +19,13 @@ describe('deadlines', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('keep no process that would otherwise end', () => {
+  it('do not keep the process alive', () => {
     const clock = new FakeClock();
     new Deadlines(clock, SPAN).set(clock.monotonic(), () => {});
     expect(clock.keepingAlive).toBe(0);
   });
 
-  it('go on for those that are set while one expires', () => {
+  it('include deadlines that are set while one expires', () => {
     const clock = new FakeClock();
     const deadlines = new Deadlines(clock, SPAN);
     const second = vi.fn();
@@ -39,7 +39,7 @@ describe('deadlines', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('expire in time, once, unless they are met before', () => {
+  it('expire on time, once, unless they are met', () => {
     const step = fc.record({
       wait: fc.nat({ max: 60 }),
       kind: fc.constantFrom('set' as const, 'meet' as const),

@@ -16,7 +16,7 @@ function decoded(
   return decodeJson(aMessage({ content, properties: { contentEncoding } }), allowNonJson);
 }
 
-describe('the default decoder', () => {
+describe('decodeJson', () => {
   it.each<[string, string, unknown]>([
     ['an object', ' { "a" : [1, "ü"] } ', { a: [1, 'ü'] }],
     ['null', 'null', null],
@@ -25,16 +25,16 @@ describe('the default decoder', () => {
     ['the empty text', '""', ''],
     ['a text', '"漢😀"', '漢😀'],
     ['a list', '[]', []],
-  ])('reads %s as a payload', (_name, content, payload) => {
+  ])('decodes %s', (_name, content, payload) => {
     expect(decoded(content)).toEqual(payload);
   });
 
-  it('takes an empty body for the payload undefined', () => {
+  it('decodes an empty body as undefined', () => {
     expect(decoded('')).toBeUndefined();
     expect(decoded('', undefined, true)).toBeUndefined();
   });
 
-  it('skips a byte order mark, and only one at the beginning', () => {
+  it('skips one byte order mark at the beginning', () => {
     expect(decoded(Buffer.concat([BOM, Buffer.from('{"a":1}')]))).toEqual({ a: 1 });
     expect(decoded(Buffer.concat([BOM, Buffer.from('text')]), undefined, true)).toBe('text');
     expect(() => decoded(Buffer.concat([BOM, BOM, Buffer.from('{}')]))).toThrow(SyntaxError);
@@ -42,37 +42,37 @@ describe('the default decoder', () => {
   });
 
   it.each(['{"a":1', 'abc', "{'a':1}", 'undefined', 'NaN', ' ', '{}{}', '01', 'null,'])(
-    'refuses %s, which is no JSON',
+    'rejects %s, which is not JSON',
     (content) => {
       expect(() => decoded(content)).toThrow(SyntaxError);
     },
   );
 
   it.each<[string, Buffer]>([
-    ['a byte that no character has', Buffer.from([0x22, 0xff, 0x22])],
-    ['a character that is cut', Buffer.from('"ü').subarray(0, 2)],
-    ['half of a pair', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['an invalid byte', Buffer.from([0x22, 0xff, 0x22])],
+    ['a truncated character', Buffer.from('"ü').subarray(0, 2)],
+    ['an unpaired surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['Latin-1', Buffer.from('"ü"', 'latin1')],
     ['UTF-16', Buffer.from('{"a":"ü"}', 'utf16le')],
-    ['gzip that nobody has announced', gzipSync('{"a":1}')],
-  ])('refuses %s instead of reading replacement characters', (_name, content) => {
+    ['gzip without a content encoding', gzipSync('{"a":1}')],
+  ])('rejects %s instead of inserting replacement characters', (_name, content) => {
     expect(() => decoded(content)).toThrow();
     expect(() => decoded(content, undefined, true)).toThrow();
   });
 
-  it('reads a replacement character that was sent as one', () => {
+  it('keeps a replacement character that was sent', () => {
     expect(decoded('"\uFFFD"')).toBe('\uFFFD');
   });
 
   it.each([undefined, null, '', 'identity', 'utf-8', 'UTF-8', 'utf8', 'Utf8', 'us-ascii'])(
-    'takes the content encoding %s for plain text',
+    'accepts the content encoding %s',
     (encoding) => {
       expect(decoded('{"a":"ü"}', encoding)).toEqual({ a: 'ü' });
     },
   );
 
   it.each(['gzip', 'deflate', 'br', 'binary', 'latin1', 'utf-16', 'utf-8,gzip', 5, {}, ['utf-8']])(
-    'refuses the content encoding %o, whatever the body looks like, and names it',
+    'rejects the content encoding %o for any body, and names it',
     (encoding) => {
       for (const content of ['{"a":1}', gzipSync('{"a":1}'), '']) {
         expect(() => decoded(content, encoding)).toThrow(/Unknown content encoding/);
@@ -81,18 +81,18 @@ describe('the default decoder', () => {
     },
   );
 
-  it('takes text that is no JSON for a failure unless it is told otherwise', () => {
+  it('rejects text by default', () => {
     expect(() => decodeJson(aMessage({ content: 'plain' }))).toThrow(SyntaxError);
   });
 
-  it('leaves the prototypes of the application alone', () => {
+  it('does not pollute prototypes', () => {
     const payload = decoded('{"__proto__":{"isAdmin":true}}') as Record<string, unknown>;
     expect(Object.hasOwn(payload, '__proto__')).toBe(true);
     expect(payload['isAdmin']).toBeUndefined();
     expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
   });
 
-  it('hands text that is no JSON over as it is, where the option allows it', () => {
+  it('returns text with allowNonJsonMessages', () => {
     expect(decoded('not json', undefined, true)).toBe('not json');
     expect(decoded('{"a":1', undefined, true)).toBe('{"a":1');
     expect(decoded('{"a":1}', undefined, true)).toEqual({ a: 1 });
@@ -100,8 +100,8 @@ describe('the default decoder', () => {
   });
 });
 
-describe('the decoding stage', () => {
-  /** The stage before `next`; what fails in it is raised. */
+describe('decodeStage', () => {
+  /** The stage before `next`; its failures are thrown. */
   function decoding(deserializer: unknown, next: () => Promise<Outcome>) {
     const how = { deserializer, allowNonJsonMessages: false } as Parameters<typeof decodeStage>[0];
     const stage = decodeStage(how, rethrowing, next);
@@ -115,14 +115,14 @@ describe('the decoding stage', () => {
     return { result, delivery, next };
   }
 
-  it('puts the payload on the delivery before the handler runs', async () => {
+  it('sets the payload before it calls the handler', async () => {
     const { result, delivery, next } = await run();
     expect(delivery.payload).toEqual({ a: 1 });
     expect(next).toHaveBeenCalledOnce();
     expect(result).toEqual(ack());
   });
 
-  it('hands a deserializer the bytes and the message, an empty body too', async () => {
+  it('calls the deserializer with the bytes and the message, also for an empty body', async () => {
     const deserializer = vi.fn((bytes: Buffer) => bytes);
     for (const content of [Buffer.from([0, 255]), Buffer.alloc(0)]) {
       const message = aMessage({ content, properties: { contentEncoding: 'gzip' } });
@@ -133,8 +133,8 @@ describe('the decoding stage', () => {
     }
   });
 
-  it.each([undefined, null, 0, '', { then: 'no method' }])(
-    'takes %o of a deserializer for a payload',
+  it.each([undefined, null, 0, '', { then: 'not a method' }])(
+    'accepts %o from a deserializer as a payload',
     async (value) => {
       for (const deserializer of [() => value, async () => value]) {
         const { delivery, next } = await run(deserializer);
@@ -144,7 +144,7 @@ describe('the decoding stage', () => {
     },
   );
 
-  it('waits for a deserializer that returns a promise', async () => {
+  it('awaits a deserializer that returns a promise', async () => {
     let resolve: (value: unknown) => void = () => {};
     const next = vi.fn(async () => ack());
     const delivery = aDelivery();
@@ -160,7 +160,7 @@ describe('the decoding stage', () => {
     expect(next).toHaveBeenCalledOnce();
   });
 
-  it('fails as decoding where the default decoder throws', async () => {
+  it('fails with origin decode if the JSON is invalid', async () => {
     const next = vi.fn(async () => ack());
     const delivery = aDelivery({}, aMessage({ content: '{' }));
     await expect(decoding(undefined, next)(delivery)).rejects.toMatchObject({
@@ -187,15 +187,15 @@ describe('the decoding stage', () => {
       }),
     ],
     [
-      'returns an object whose then can not be read',
+      'returns an object with a then getter that throws',
       (error) => () => ({
         get then(): never {
           throw error;
         },
       }),
     ],
-  ])('with a deserializer that %s', (_name, by) => {
-    it.each(oddValues)('%s: fails as decoding, the value untouched', async (_odd, make) => {
+  ])('if the deserializer %s', (_name, by) => {
+    it.each(oddValues)('fails with origin decode and that value: %s', async (_odd, make) => {
       const value = make();
       const { result, delivery, next } = await run(by(value));
       expect(result).toBeInstanceOf(HandlerFailure);
@@ -206,25 +206,25 @@ describe('the decoding stage', () => {
     });
   });
 
-  it('takes an outcome that a deserializer throws for a failure: it has no say', async () => {
+  it('treats an outcome that a deserializer throws as a failure', async () => {
     const { result } = await run(() => {
       throw ack();
     });
     expect(result).toMatchObject({ origin: 'decode', error: ack() });
   });
 
-  it('leaves a failure from further in as it is', async () => {
-    const error = new Error('the handler’s');
+  it('passes on the failure of the handler', async () => {
+    const error = new Error('handler failed');
     for (const deserializer of [undefined, async () => 1]) {
       const stage = decoding(deserializer, () => Promise.reject(error));
       await expect(stage(aDelivery())).rejects.toBe(error);
     }
   });
 
-  it('does not start the handler for a delivery that is lost by the time it is decoded', async () => {
+  it('does not call the handler if the channel closed during decoding', async () => {
     const next = vi.fn(async () => ack());
     const delivery = aDelivery();
-    const reason = new Error('the channel is gone');
+    const reason = new Error('the channel closed');
     const deserializer = async (): Promise<number> => {
       delivery.abort(reason);
       return 1;

@@ -8,7 +8,7 @@ import { aDelivery, aSubscription, oddValues } from '../fixtures';
 class BankError extends Error {}
 class BankTimeout extends BankError {}
 class CardDeclined extends Error {}
-/** A class that is thrown and is no error. */
+/** A class that is thrown but does not extend Error. */
 class Refusal {
   constructor(readonly why = '') {}
 }
@@ -27,8 +27,8 @@ function matches(match: ErrorMatch, error: unknown): boolean {
   return policyOf([on(match, 'retry'), 'skip'], error) === 'retry';
 }
 
-describe('rules', () => {
-  it('are asked in order, and the first match speaks', () => {
+describe('onError rules', () => {
+  it('apply in order: the first match wins', () => {
     const rules = [
       on(BankTimeout, 'retryAfter'),
       on(BankError, 'retry'),
@@ -38,41 +38,41 @@ describe('rules', () => {
     expect(policyOf(rules, new BankTimeout())).toBe('retryAfter');
     expect(policyOf(rules, new BankError())).toBe('retry');
     expect(policyOf(rules, new CardDeclined())).toBe('skip');
-    expect(policyOf(rules, 'no error at all')).toBe('failFast');
+    expect(policyOf(rules, 'not an error')).toBe('failFast');
   });
 
-  it('asks no predicate after the first match', () => {
+  it('stop at the first match', () => {
     const second = vi.fn(() => true);
     policyOf([on(() => true, 'retry'), on(second, 'drop')], new Error('x'));
     expect(second).not.toHaveBeenCalled();
   });
 
   it.each([async () => true, () => Promise.reject(new Error('late'))])(
-    'take a predicate that answers with a promise for one that threw: %o',
+    'treat a predicate that returns a promise as one that threw: %o',
     async (predicate) => {
       const failed = vi.fn();
       const rules = [on(predicate as never, 'retry'), 'skip'] as const;
       expect(policyOf(rules, new Error('x'), failed)).toBe('skip');
       expect(failed).toHaveBeenCalledExactlyOnceWith(expect.any(TypeError));
-      // A rejection that nobody handles fails the run.
+      // An unhandled rejection would fail the run.
       await new Promise((resolve) => setImmediate(resolve));
     },
   );
 
-  it('end in the policy at the end, or in a drop', () => {
+  it('end with the last policy, or with drop', () => {
     expect(policyOf([on(BankError, 'retry'), 'skip'], new Error('x'))).toBe('skip');
     expect(policyOf([on(BankError, 'retry')], new Error('x'))).toBe('drop');
     expect(policyOf([] as never, new Error('x'))).toBe('drop');
   });
 
-  it('may decide by an outcome', () => {
+  it('accept an outcome as a policy', () => {
     const outcome = drop('declined').andAfter(() => {});
     expect(policyOf([on(CardDeclined, outcome)], new CardDeclined())).toBe(outcome);
   });
 });
 
 describe('a class', () => {
-  it('matches its instances and those of what extends it', () => {
+  it('matches its instances and those of subclasses', () => {
     expect(matches(BankError, new BankTimeout())).toBe(true);
     expect(matches(BankTimeout, new BankError())).toBe(false);
     expect(matches(Error, new BankError())).toBe(true);
@@ -80,12 +80,12 @@ describe('a class', () => {
     expect(matches(AggregateError, new AggregateError([]))).toBe(true);
   });
 
-  it('need not be a class of errors', () => {
+  it('need not be an error class', () => {
     expect(matches(Refusal, new Refusal())).toBe(true);
     expect(matches(Refusal, new Error('x'))).toBe(false);
   });
 
-  it('may have no name, and may be decorated, bound to a variable or written in the old way', () => {
+  it('can be anonymous, empty or a constructor function', () => {
     const Nameless = class extends Error {};
     const Plain = class {};
     const Old = Object.assign(function Old(this: object) {} as unknown as typeof BankError, {});
@@ -106,7 +106,7 @@ describe('a class', () => {
 });
 
 describe('a list of classes', () => {
-  it('matches an instance of any', () => {
+  it('matches instances of any of them', () => {
     expect(matches([CardDeclined, BankTimeout], new BankTimeout())).toBe(true);
     expect(matches([CardDeclined, BankTimeout], new BankError())).toBe(false);
     expect(matches([], new BankError())).toBe(false);
@@ -114,25 +114,25 @@ describe('a list of classes', () => {
 });
 
 describe('a predicate', () => {
-  it('is given the error and the delivery', () => {
+  it('receives the error and the delivery', () => {
     const predicate = vi.fn(() => true);
     const error = new Error('x');
     expect(matches(predicate, error)).toBe(true);
     expect(predicate).toHaveBeenCalledExactlyOnceWith(error, delivery);
   });
 
-  it('is asked about values that are no errors, too', () => {
+  it('is also called with values that are not errors', () => {
     expect(matches((error) => error === undefined, undefined)).toBe(true);
     expect(matches((error) => error === 'x', 'x')).toBe(true);
   });
 
-  it('matches by answering true and nothing else', () => {
+  it('matches only by returning true', () => {
     for (const answer of [1, 'yes', {}, Promise.resolve(true), undefined]) {
       expect(matches((() => answer) as never, new Error('x'))).toBe(false);
     }
   });
 
-  it('may be written as a function or a method, which have a prototype or none', () => {
+  it('can be a function or a method, with or without a prototype', () => {
     const rules = {
       isTimeout(error: unknown): boolean {
         return error instanceof BankTimeout;
@@ -146,25 +146,20 @@ describe('a predicate', () => {
     ).toBe(true);
   });
 
-  it.each(oddValues)(
-    'that throws %s is no match, is told of, and the next rule speaks',
-    (_name, make) => {
-      const thrown = make();
-      const failed = vi.fn();
-      const rule = on(() => {
-        throw thrown;
-      }, 'failFast');
-      expect(policyOf([rule, on(BankError, 'retry'), 'skip'], new BankError(), failed)).toBe(
-        'retry',
-      );
-      expect(failed).toHaveBeenCalledOnce();
-      expect(Object.is(failed.mock.calls[0]?.[0], thrown)).toBe(true);
-    },
-  );
+  it.each(oddValues)('that throws %s is reported, and the next rule applies', (_name, make) => {
+    const thrown = make();
+    const failed = vi.fn();
+    const rule = on(() => {
+      throw thrown;
+    }, 'failFast');
+    expect(policyOf([rule, on(BankError, 'retry'), 'skip'], new BankError(), failed)).toBe('retry');
+    expect(failed).toHaveBeenCalledOnce();
+    expect(Object.is(failed.mock.calls[0]?.[0], thrown)).toBe(true);
+  });
 });
 
 describe('the chain of causes', () => {
-  it('is searched by classes and predicates', () => {
+  it('is matched by classes and predicates', () => {
     const error = new Error('outer', {
       cause: new Error('middle', { cause: new BankTimeout('inner') }),
     });
@@ -173,7 +168,7 @@ describe('the chain of causes', () => {
     expect(matches((link) => link instanceof Error && link.message === 'inner', error)).toBe(true);
   });
 
-  it('may lead through values that are no errors, and ends in one', () => {
+  it('can contain values that are not errors', () => {
     expect(matches(BankError, { cause: new BankError() })).toBe(true);
     expect(
       matches((link) => link === 'ECONNREFUSED', new Error('x', { cause: 'ECONNREFUSED' })),
@@ -181,12 +176,12 @@ describe('the chain of causes', () => {
     expect(matches((link) => link === null, new Error('x', { cause: null }))).toBe(true);
   });
 
-  it('prefers an earlier rule that matches a cause to a later one that matches the error', () => {
+  it('is searched rule by rule: an earlier rule that matches a cause wins', () => {
     const error = new CardDeclined('x', { cause: new BankTimeout() });
     expect(policyOf([on(BankTimeout, 'retry'), on(CardDeclined, 'skip')], error)).toBe('retry');
   });
 
-  it('may be a circle', () => {
+  it('can be circular', () => {
     const error: Error & { cause?: unknown } = new Error('x');
     error.cause = new Error('y', { cause: error });
     const predicate = vi.fn(() => false);
@@ -194,7 +189,7 @@ describe('the chain of causes', () => {
     expect(predicate).toHaveBeenCalledTimes(2);
   });
 
-  it('may have no end', () => {
+  it('can be endless', () => {
     const endless = (): object => ({
       get cause() {
         return endless();
@@ -205,7 +200,7 @@ describe('the chain of causes', () => {
     expect(predicate.mock.calls.length).toBeLessThan(100);
   });
 
-  it('ends where a cause can not be read', () => {
+  it('ends at an unreadable cause', () => {
     const error = Object.defineProperty(new BankError(), 'cause', {
       get: () => {
         throw new Error('unreadable');
@@ -215,7 +210,7 @@ describe('the chain of causes', () => {
     expect(matches(CardDeclined, error)).toBe(false);
   });
 
-  it.each(oddValues)('of %s breaks nothing', (_name, make) => {
+  it.each(oddValues)('tolerates %s', (_name, make) => {
     expect(policyOf([on(CardDeclined, 'retry'), on([BankError], 'retry'), 'skip'], make())).toBe(
       'skip',
     );

@@ -36,7 +36,7 @@ describe('a failure', () => {
   it.each<[string, HandlerFailure, string, string]>([
     ['of the decoder', new HandlerFailure('decode', new Error('x')), 'invalid-payload', 'drop'],
     [
-      'of a pipe that refuses',
+      'of a pipe that rejects the payload',
       new HandlerFailure('enhancer', new BadRequestException(), before),
       'invalid-payload',
       'drop',
@@ -51,23 +51,23 @@ describe('a failure', () => {
     ],
     ['that is a bug', new HandlerFailure('body', new TypeError('x')), 'panic', 'failFast'],
     [
-      'by time',
+      'of the timeout',
       new HandlerFailure('timeout', new HandlerTimeoutError('too long', 5)),
       'timeout',
       'retry',
     ],
-  ])('%s asks its own policy', (_name, failed, cause, policy) => {
+  ])('%s applies its policy', (_name, failed, cause, policy) => {
     const outcome = outcomeOf(failed, policies);
     expect(failureMarkOf(outcome)).toEqual({ cause, policy, error: failed.error });
   });
 
-  it('by time asks the rules of onError', () => {
+  it('of the timeout applies the rules of onError', () => {
     const failed = new HandlerFailure('timeout', new HandlerTimeoutError('too long', 5));
     expect(failureMarkOf(outcomeOf(failed, { onError: [on(Error, 'skip')] }))?.policy).toBe('skip');
     expect(failureMarkOf(outcomeOf(failed, {}))?.policy).toBe('drop');
   });
 
-  it('carries what an outcome as a policy holds', () => {
+  it('keeps reason and delay of an outcome given as a policy', () => {
     const onInvalidPayload = drop('unreadable');
     expect(outcomeOf(new HandlerFailure('decode', 'x'), { onInvalidPayload })).toMatchObject({
       kind: 'drop',
@@ -78,7 +78,7 @@ describe('a failure', () => {
     );
   });
 
-  it.each(oddValues)('with %s has an outcome, and asks its policy once', (_name, make) => {
+  it.each(oddValues)('with %s has an outcome', (_name, make) => {
     const predicate = vi.fn(() => false);
     const error = make();
     const failed = new HandlerFailure('body', error);
@@ -95,7 +95,7 @@ describe("'failFastOnce'", () => {
     [1, true, 'drop'],
     [2, false, 'drop'],
     [2, true, 'drop'],
-  ])('at attempt %i, redelivered: %s, is %s', (attempt, redelivered, policy) => {
+  ])('on attempt %i (redelivered: %s) is %s', (attempt, redelivered, policy) => {
     const { toOutcome } = setUp();
     const options = { onPanic: 'failFastOnce' } as const;
     const delivery = aDelivery(options, aMessage({ redelivered }), attempt);
@@ -106,12 +106,12 @@ describe("'failFastOnce'", () => {
 });
 
 describe('isPanic of the module', () => {
-  it('decides', () => {
+  it('takes precedence', () => {
     const outcome = outcomeOf(new HandlerFailure('body', new Error('x')), policies, () => true);
     expect(failureMarkOf(outcome)?.cause).toBe('panic');
   });
 
-  it.each(oddValues)('that throws %s is logged, and the table decides', (_name, make) => {
+  it.each(oddValues)('that throws %s is logged, and the default applies', (_name, make) => {
     const { toOutcome, delivery, logger } = setUp(policies, () => {
       throw make();
     });
@@ -126,7 +126,7 @@ describe('isPanic of the module', () => {
 });
 
 describe('a rule that throws', () => {
-  it('is logged with its stack, and counts as no match', () => {
+  it('is logged with its stack and counts as no match', () => {
     const thrown = new Error('broken rule');
     const rule = on(() => {
       throw thrown;
@@ -144,7 +144,7 @@ describe('a rule that throws', () => {
 });
 
 describe('a failure of an enhancer', () => {
-  it('is logged with the enhancer’s name and the message’s id', () => {
+  it('is logged with the name of the enhancer and the message id', () => {
     const { toOutcome, delivery, logger } = setUp();
     toOutcome(new HandlerFailure('enhancer', new ForbiddenException(), before), delivery);
     toOutcome(new HandlerFailure('enhancer', new Error('x'), after), delivery);
@@ -154,14 +154,14 @@ describe('a failure of an enhancer', () => {
     ]);
   });
 
-  it('that is a panic has its own line later, and none here', () => {
+  it('that is a panic is not logged here, since its result is', () => {
     const { toOutcome, delivery, logger } = setUp();
     toOutcome(new HandlerFailure('enhancer', new Panic('two ledgers'), before), delivery);
     expect(logger.lines).toEqual([]);
   });
 
   it.each(['body', 'pipe', 'enhancer'] as const)(
-    'does not hide a bug of origin %s in whose place it was thrown',
+    'does not hide the bug of origin %s that it replaced',
     (origin) => {
       const bug = new TypeError('bug');
       const disguised = new HandlerFailure('enhancer', new Error('wrapped'), {
@@ -176,7 +176,7 @@ describe('a failure of an enhancer', () => {
     },
   );
 
-  it('stands in the place of what the body threw, where that was no bug', () => {
+  it('replaces the error of the body unless that was a bug', () => {
     const wrapped = new Error('wrapped');
     const earlier = [new HandlerFailure('body', new Error('original'))];
     const failure = failureMarkOf(
@@ -191,9 +191,9 @@ describe('catchAll', () => {
   const run = (chain: () => unknown): Promise<Outcome> =>
     catchAll(chain as () => Promise<Outcome>, toOutcome)(delivery);
 
-  it('lets an outcome through, also one of another copy of the package', async () => {
-    const said = ack();
-    expect(await run(async () => said)).toBe(said);
+  it('passes an outcome through, also one of another copy of the package', async () => {
+    const outcome = ack();
+    expect(await run(async () => outcome)).toBe(outcome);
     const foreign = {
       kind: 'ack',
       [Symbol.for('nestjs-settle.outcome')]: true,
@@ -202,7 +202,7 @@ describe('catchAll', () => {
     expect(await run(async () => foreign)).toBe(foreign);
   });
 
-  it('turns what an interceptor throws into an outcome by onError', async () => {
+  it('applies onError to the error of an interceptor', async () => {
     const error = new Error('no cache');
     expect(failureMarkOf(await run(() => Promise.reject(error)))).toEqual({
       cause: 'error',
@@ -211,7 +211,7 @@ describe('catchAll', () => {
     });
   });
 
-  it('turns a bug of an interceptor into a panic', async () => {
+  it('applies onPanic to the bug of an interceptor', async () => {
     const error = new TypeError('a bug of the interceptor');
     expect(failureMarkOf(await run(() => Promise.reject(error)))).toEqual({
       cause: 'panic',
@@ -220,20 +220,17 @@ describe('catchAll', () => {
     });
   });
 
-  it.each(oddValues)(
-    'takes %s that an interceptor resolves with for a bug',
-    async (_name, make) => {
-      // To resolve with a proxy whose traps throw is a bug of its own.
-      const failure = failureMarkOf(await run(async () => make()));
-      expect(failure).toMatchObject({
-        cause: 'panic',
-        policy: 'failFast',
-        error: expect.any(Error),
-      });
-    },
-  );
+  it.each(oddValues)('treats %s from an interceptor as a bug', async (_name, make) => {
+    // A promise cannot even resolve with a proxy whose traps throw.
+    const failure = failureMarkOf(await run(async () => make()));
+    expect(failure).toMatchObject({
+      cause: 'panic',
+      policy: 'failFast',
+      error: expect.any(Error),
+    });
+  });
 
-  it('says what an interceptor resolved with in the place of an outcome', async () => {
+  it('reports the value that an interceptor resolved with', async () => {
     const failure = failureMarkOf(await run(async () => 'done'));
     expect(String(failure?.error)).toMatch(/interceptor resolved with 'done'/);
     expect(logger.lines).toEqual([]);

@@ -5,35 +5,35 @@ import { compose } from '../../../lib/pipeline/interceptor';
 
 type Link = DeliveryInterceptor<string>;
 
-function noting(name: string, notes: string[]): Link {
+function recording(name: string, steps: string[]): Link {
   return async (_delivery, next) => {
-    notes.push(`${name} in`);
+    steps.push(`${name} in`);
     const outcome = await next();
-    notes.push(`${name} out`);
+    steps.push(`${name} out`);
     return outcome;
   };
 }
 
 describe('compose', () => {
-  it('runs the first interceptor outermost and the last one next to the end', async () => {
-    const notes: string[] = [];
+  it('runs the first interceptor outermost and the last one innermost', async () => {
+    const steps: string[] = [];
     const chain = compose(
-      ['a', 'b', 'c'].map((name) => noting(name, notes)),
+      ['a', 'b', 'c'].map((name) => recording(name, steps)),
       async () => {
-        notes.push('end');
+        steps.push('end');
         return ack();
       },
     );
     await chain('delivery');
-    expect(notes).toEqual(['a in', 'b in', 'c in', 'end', 'c out', 'b out', 'a out']);
+    expect(steps).toEqual(['a in', 'b in', 'c in', 'end', 'c out', 'b out', 'a out']);
   });
 
-  it('is the end itself without interceptors', async () => {
-    const end = async (): Promise<Outcome> => drop('the end');
-    expect(await compose([], end)('delivery')).toMatchObject({ reason: 'the end' });
+  it('calls the handler directly without interceptors', async () => {
+    const end = async (): Promise<Outcome> => drop('the handler');
+    expect(await compose([], end)('delivery')).toMatchObject({ reason: 'the handler' });
   });
 
-  it('hands the delivery to each, and the outcome back through each', async () => {
+  it('passes the delivery inwards and the outcome outwards', async () => {
     const seen: string[] = [];
     const see: Link = (delivery, next) => {
       seen.push(delivery);
@@ -49,14 +49,14 @@ describe('compose', () => {
     expect(seen).toEqual(['delivery', 'delivery']);
   });
 
-  it('runs nothing further in where next is not called', async () => {
+  it('does not call the rest unless next is called', async () => {
     const end = vi.fn();
     const chain = compose<string>([async () => drop('closed')], end);
     expect(await chain('delivery')).toMatchObject({ reason: 'closed' });
     expect(end).not.toHaveBeenCalled();
   });
 
-  it('is composed once and runs each delivery for itself', async () => {
+  it('handles deliveries independently', async () => {
     const end = vi.fn(async () => ack());
     const chain = compose<string>([(_delivery, next) => next()], end);
     await Promise.all([chain('one'), chain('two')]);
@@ -66,7 +66,7 @@ describe('compose', () => {
 });
 
 describe('an interceptor', () => {
-  it('that calls next a second time gets a rejection that names it, and the rest runs once', async () => {
+  it('that calls next twice is rejected by name, and the rest runs once', async () => {
     const end = vi.fn(async () => ack());
     const twice: Link = async (_delivery, next) => {
       await next();
@@ -76,14 +76,14 @@ describe('an interceptor', () => {
     expect(end).toHaveBeenCalledOnce();
   });
 
-  it('may call next again for the next delivery', async () => {
+  it('can call next for each delivery', async () => {
     const end = vi.fn(async () => ack());
     const chain = compose<string>([(_delivery, next) => next()], end);
     await chain('one');
     await expect(chain('two')).resolves.toEqual(ack());
   });
 
-  it('is refused a second next also while the first one runs', async () => {
+  it('cannot call next again while the first call runs', async () => {
     const end = vi.fn(async () => ack());
     const chain = compose<string>(
       [async (_delivery, next) => (await Promise.all([next(), next()]))[0]],
@@ -93,8 +93,8 @@ describe('an interceptor', () => {
     expect(end).toHaveBeenCalledOnce();
   });
 
-  it('that throws instead of rejecting, rejects', async () => {
-    const error = new Error('at once');
+  it('that throws synchronously rejects', async () => {
+    const error = new Error('synchronous');
     const throwing: Link = () => {
       throw error;
     };
@@ -103,10 +103,10 @@ describe('an interceptor', () => {
     expect(outer).toHaveBeenCalledOnce();
   });
 
-  it('can turn a rejection from further in into an outcome', async () => {
+  it('can turn an inner rejection into an outcome', async () => {
     const saving: Link = (_delivery, next) => next().catch(() => drop('saved'));
     const failing: Link = () => {
-      throw new Error('at once');
+      throw new Error('synchronous');
     };
     expect(await compose([saving, failing], async () => ack())('d')).toMatchObject({
       reason: 'saved',

@@ -26,8 +26,8 @@ const thrown = (error: unknown): HandlerFailure => new HandlerFailure('body', er
 const onErrorOutcome = (onError: OnError, error: unknown): Outcome =>
   apply({ onError }, thrown(error)).outcome;
 
-describe('a policy that is a function', () => {
-  it('of onError is called with the error and the delivery, and decides by its outcome', () => {
+describe('a policy function', () => {
+  it('of onError receives the error and the delivery and returns the outcome', () => {
     const policy = vi.fn(() => retryAfter('7s'));
     const error = new Error('x');
     const { outcome, delivery, lines } = apply({ onError: policy }, thrown(error));
@@ -37,20 +37,20 @@ describe('a policy that is a function', () => {
     expect(lines).toEqual([]);
   });
 
-  it('of a rule is called with an error of the class that the rule names', () => {
+  it("of a rule receives an error of the rule's class", () => {
     const rule = on(RateLimited, (error) => retryAfter(error.waitMs));
     expect(onErrorOutcome([rule], new RateLimited(250)).delay).toBe(250);
     expect(onErrorOutcome([rule], new Error('x')).kind).toBe('drop');
   });
 
-  it('of a rule is called with the cause that the rule matches, and the thrown error stays the error', () => {
+  it('of a rule receives the matching cause, and the settlement keeps the thrown error', () => {
     const error = new Error('payment failed', { cause: new RateLimited(250) });
     const outcome = onErrorOutcome([on(RateLimited, ({ waitMs }) => retryAfter(waitMs))], error);
     expect(outcome.delay).toBe(250);
     expect(failureMarkOf(outcome)?.error).toBe(error);
   });
 
-  it('of a rule with several classes or a type predicate knows their type', () => {
+  it('of a rule with several classes or a type predicate is typed by them', () => {
     const several = on([RateLimited, Declined], (error) =>
       error instanceof RateLimited ? retryAfter(error.waitMs) : drop(error.message),
     );
@@ -62,7 +62,7 @@ describe('a policy that is a function', () => {
     expect(onErrorOutcome([guarded], new RateLimited(30)).delay).toBe(30);
   });
 
-  it('of onPanic and onInvalidPayload decides as well', () => {
+  it('works for onPanic and onInvalidPayload', () => {
     const onPanic = (error: unknown): Outcome => drop(`bug: ${String(error)}`);
     expect(apply({ onPanic }, thrown(new TypeError('x'))).outcome.reason).toBe('bug: TypeError: x');
     const onInvalidPayload = (): Outcome => ack();
@@ -70,12 +70,12 @@ describe('a policy that is a function', () => {
     expect(apply({ onInvalidPayload }, decoding).outcome.kind).toBe('ack');
   });
 
-  it('may return the name of a policy', () => {
+  it('can return the name of a policy', () => {
     const { outcome } = apply({ onError: () => 'failFast' }, thrown(new Error('x')));
     expect(failureMarkOf(outcome)).toMatchObject({ policy: 'failFast', cause: 'error' });
   });
 
-  it('keeps the work of its outcome', () => {
+  it('keeps the callbacks of its outcome', () => {
     const work = vi.fn();
     expect(onErrorOutcome(() => ack().andAfter(work), new Error('x')).kind).toBe('ack');
   });
@@ -91,37 +91,30 @@ describe('a policy function that fails', () => {
       /policy.*threw/,
     ],
     ['returns nothing', () => undefined, /found undefined/],
-    ['returns no outcome', () => ({ kind: 'drop' }), /found \{ kind: 'drop' \}/],
-    ['returns the name of no policy', () => 'ignore', /found 'ignore'/],
+    ['returns another object', () => ({ kind: 'drop' }), /found \{ kind: 'drop' \}/],
+    ['returns an unknown name', () => 'ignore', /found 'ignore'/],
     ['returns another function', () => () => ack(), /found \[Function/],
     ['returns a promise', async () => ack(), /policy.*threw/],
     ['returns a promise that rejects', () => Promise.reject(new Error('late')), /policy.*threw/],
   ] as const;
 
-  it.each(failing)(
-    'since it %s is logged, and the default applies',
-    async (_what, policy, line) => {
-      const cases: [SubscribeOptions, HandlerFailure, string][] = [
-        [{ onError: policy as never }, thrown(new Error('x')), 'drop'],
-        [{ onPanic: policy as never }, thrown(new TypeError('x')), 'failFast'],
-        [
-          { onInvalidPayload: policy as never },
-          new HandlerFailure('decode', new Error('x')),
-          'drop',
-        ],
-      ];
-      for (const [options, failed, expected] of cases) {
-        const { outcome, lines } = apply(options, failed);
-        expect(failureMarkOf(outcome)?.policy).toBe(expected);
-        expect(lines).toEqual([expect.stringMatching(line)]);
-        expect(lines[0]).toContain('[policy-failed]');
-      }
-      // A rejection that nobody handles fails the run.
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-  );
+  it.each(failing)('(%s) is logged, and the default applies', async (_what, policy, line) => {
+    const cases: [SubscribeOptions, HandlerFailure, string][] = [
+      [{ onError: policy as never }, thrown(new Error('x')), 'drop'],
+      [{ onPanic: policy as never }, thrown(new TypeError('x')), 'failFast'],
+      [{ onInvalidPayload: policy as never }, new HandlerFailure('decode', new Error('x')), 'drop'],
+    ];
+    for (const [options, failed, expected] of cases) {
+      const { outcome, lines } = apply(options, failed);
+      expect(failureMarkOf(outcome)?.policy).toBe(expected);
+      expect(lines).toEqual([expect.stringMatching(line)]);
+      expect(lines[0]).toContain('[policy-failed]');
+    }
+    // An unhandled rejection would fail the run.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
 
-  it('of a rule: the policy at the end applies', () => {
+  it('of a rule falls back to the last policy', () => {
     const rule = on(RateLimited, () => undefined as never);
     expect(onErrorOutcome([rule, 'skip'], new RateLimited(1)).kind).toBe('ack');
     expect(onErrorOutcome([rule], new RateLimited(1)).kind).toBe('drop');
@@ -133,7 +126,7 @@ describe('a policy function that fails', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it.each(oddValues)('with %s breaks nothing', (_name, make) => {
+  it.each(oddValues)('tolerates %s', (_name, make) => {
     const throwing = (): never => {
       throw make();
     };
@@ -143,7 +136,7 @@ describe('a policy function that fails', () => {
 });
 
 describe('an AggregateError', () => {
-  it('is matched by the errors that it holds, nested ones and causes included', () => {
+  it('matches by its errors, also nested ones and their causes', () => {
     const rules = [on(RateLimited, ({ waitMs }) => retryAfter(waitMs)), 'skip'] as const;
     const several = new AggregateError([new Error('x'), new RateLimited(40)]);
     expect(onErrorOutcome(rules, several).delay).toBe(40);
@@ -154,12 +147,12 @@ describe('an AggregateError', () => {
     expect(onErrorOutcome(rules, new AggregateError([new Error('x')])).kind).toBe('ack');
   });
 
-  it('is what Promise.any rejects with', async () => {
+  it('of Promise.any matches', async () => {
     const error = await Promise.any([Promise.reject(new RateLimited(60))]).catch((e) => e);
     expect(onErrorOutcome([on(RateLimited, 'retryAfter'), 'skip'], error).kind).toBe('retryAfter');
   });
 
-  it('may be endless, circular, or hold a list that cannot be read', () => {
+  it('can be huge, circular or unreadable', () => {
     const circular = new AggregateError([]);
     circular.errors.push(circular, new Error('x', { cause: circular }));
     const many = new AggregateError(Array.from({ length: 100_000 }, () => new Error('x')));

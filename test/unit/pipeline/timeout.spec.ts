@@ -6,7 +6,7 @@ import { timeoutStage } from '../../../lib/pipeline/timeout';
 import { FakeClock } from '../../support/fake-clock';
 import { aDelivery, HANDLER } from '../fixtures';
 
-const TIMED_OUT = drop('it ran too long');
+const TIMED_OUT = drop('timed out');
 
 function setUp() {
   const clock = new FakeClock();
@@ -28,8 +28,8 @@ function setUp() {
   return { clock, delivery, result, settled, end, fail, failures };
 }
 
-describe('the timeout', () => {
-  it('lets a handler end in time, and takes its timer back', async () => {
+describe('timeoutStage', () => {
+  it('passes the outcome of a handler in time and cancels its timer', async () => {
     const { clock, delivery, result, end } = setUp();
     clock.advance(999);
     end(retry());
@@ -38,7 +38,7 @@ describe('the timeout', () => {
     expect(delivery.signal.aborted).toBe(false);
   });
 
-  it('lets a failure through, and takes its timer back', async () => {
+  it('passes a failure and cancels its timer', async () => {
     const { clock, result, fail } = setUp();
     const error = new Error('why');
     fail(error);
@@ -46,13 +46,13 @@ describe('the timeout', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('keeps no process that would otherwise end', () => {
+  it('does not keep the process alive', () => {
     const { clock } = setUp();
     expect(clock.pending).toEqual([1_000]);
     expect(clock.keepingAlive).toBe(0);
   });
 
-  it('ends after its time, not a moment sooner', async () => {
+  it('fails exactly at the limit', async () => {
     const { clock, settled } = setUp();
     await clock.pass(999);
     expect(settled).not.toHaveBeenCalled();
@@ -60,7 +60,7 @@ describe('the timeout', () => {
     expect(settled).toHaveBeenCalledOnce();
   });
 
-  it('aborts the signal and fails with one HandlerTimeoutError that names the handler', async () => {
+  it('aborts the signal with a HandlerTimeoutError that names the handler', async () => {
     const { clock, delivery, result, failures } = setUp();
     const listener = vi.fn();
     delivery.signal.addEventListener('abort', listener);
@@ -76,7 +76,7 @@ describe('the timeout', () => {
     expect(listener).toHaveBeenCalledOnce();
   });
 
-  it.each(['end', 'fail'] as const)('lets nothing count that comes later (%s)', async (how) => {
+  it.each(['end', 'fail'] as const)('ignores what the handler does later (%s)', async (how) => {
     const stage = setUp();
     stage.clock.advance(1_000);
     if (how === 'end') stage.end(ack());
@@ -86,16 +86,16 @@ describe('the timeout', () => {
     expect(stage.settled).toHaveBeenCalledOnce();
   });
 
-  it('counts a handler that ends as a reaction to the signal as one that ran too long', async () => {
+  it('counts a handler that ends in reaction to the signal as timed out', async () => {
     const { clock, delivery, result, end } = setUp();
     delivery.signal.addEventListener('abort', () => end(ack()));
     clock.advance(1_000);
     expect(await result).toBe(TIMED_OUT);
   });
 
-  it('leaves the reason of a signal that has aborted before', async () => {
+  it('keeps the reason of a signal that was already aborted', async () => {
     const { clock, delivery, result, failures } = setUp();
-    const reason = new Error('the channel is gone');
+    const reason = new Error('the channel closed');
     delivery.abort(reason);
     clock.advance(1_000);
     expect(await result).toBe(TIMED_OUT);
@@ -103,13 +103,7 @@ describe('the timeout', () => {
     expect(delivery.signal.reason).toBe(reason);
   });
 
-  it('keeps no process alive for a handler that outlives the application', () => {
-    const { clock } = setUp();
-    expect(clock.pending).toEqual([1_000]);
-    expect(clock.keepingAlive).toBe(0);
-  });
-
-  it('costs no timer and no promise where the handler ends at once', () => {
+  it('needs neither timer nor promise for a synchronous handler', () => {
     const clock = new FakeClock();
     const stage = timeoutStage(
       clock,
@@ -121,7 +115,7 @@ describe('the timeout', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('counts the time that decoding and the start of the handler take', async () => {
+  it('includes the time of decoding and of the synchronous part of the handler', async () => {
     const clock = new FakeClock();
     const stage = timeoutStage(
       clock,
@@ -138,7 +132,7 @@ describe('the timeout', () => {
     expect(await result).toBe(TIMED_OUT);
   });
 
-  it('is not measured by the wall clock', async () => {
+  it('is independent of the wall clock', async () => {
     const { clock, settled } = setUp();
     clock.setWall(clock.now() + 86_400_000);
     await clock.pass(999);
