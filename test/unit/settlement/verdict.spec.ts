@@ -20,14 +20,14 @@ const BACKOFF = steps([111, 222, 333]);
 function verdict(outcome: Outcome, attempt = 1, backoff: Backoff = BACKOFF) {
   const refused = vi.fn<(value: unknown, source: DelaySource) => void>();
   const subscription = aSubscription({ retry: { attempts: 9, backoff } });
-  return { said: verdictOf(outcome, subscription, attempt, refused), refused };
+  return { result: verdictOf(outcome, subscription, attempt, refused), refused };
 }
 
-function bySpoken(policy: FixedPolicy): Outcome {
+function failedWith(policy: FixedPolicy): Outcome {
   return outcomeOfPolicy(policy, 'timeout', new Error('x'), true);
 }
 
-describe('what the handler says', () => {
+describe('an outcome of the handler', () => {
   it.each<[Outcome, Verdict]>([
     [ack(), { kind: 'ack' }],
     [drop('why'), { kind: 'drop' }],
@@ -35,13 +35,13 @@ describe('what the handler says', () => {
     [retryAfter('5s'), { kind: 'retryAfter', delayMs: 5_000, backoff: false }],
     [retryAfter(), { kind: 'retryAfter', delayMs: 111, backoff: true }],
   ])('%o', (outcome, expected) => {
-    const { said, refused } = verdict(outcome);
-    expect(said).toEqual(expected);
+    const { result, refused } = verdict(outcome);
+    expect(result).toEqual(expected);
     expect(refused).not.toHaveBeenCalled();
   });
 });
 
-describe('what a policy says', () => {
+describe('an outcome of a policy', () => {
   const cause = 'timeout';
 
   it.each<[FixedPolicy, Verdict]>([
@@ -57,19 +57,19 @@ describe('what a policy says', () => {
     [retryAfter('5s'), { policy: 'retryAfter', cause, delayMs: 5_000, backoff: false }],
     [retryAfter(), { policy: 'retryAfter', cause, delayMs: 111, backoff: true }],
   ])('%o', (policy, expected) => {
-    expect(verdict(bySpoken(policy)).said).toEqual(expected);
+    expect(verdict(failedWith(policy)).result).toEqual(expected);
   });
 });
 
-it('failFastOnce that nobody has decided is failFast: the delivery is not lost', () => {
+it('failFastOnce is failFast on the first attempt', () => {
   const failure = { policy: 'failFastOnce', cause: 'panic', error: undefined } as const;
-  expect(verdict(markFailure(retry(), failure)).said).toEqual({
+  expect(verdict(markFailure(retry(), failure)).result).toEqual({
     policy: 'failFast',
     cause: 'panic',
   });
 });
 
-describe('the delay', () => {
+describe('a delay', () => {
   it.each<[unknown, number]>([
     [0, 0],
     [0.4, 1],
@@ -79,8 +79,8 @@ describe('the delay', () => {
     [LONGEST_DELAY, LONGEST_DELAY],
     ['49d', LONGEST_DELAY],
   ])('of retryAfter(%o) is %i ms', (delay, delayMs) => {
-    const { said, refused } = verdict(retryAfter(delay as number));
-    expect(said).toEqual({ kind: 'retryAfter', delayMs, backoff: false });
+    const { result, refused } = verdict(retryAfter(delay as number));
+    expect(result).toEqual({ kind: 'retryAfter', delayMs, backoff: false });
     expect(refused).not.toHaveBeenCalled();
   });
 
@@ -95,28 +95,28 @@ describe('the delay', () => {
     [null],
     [{}],
     [5n],
-  ])('of retryAfter(%o) is refused, and the backoff takes its place', (delay) => {
-    for (const outcome of [retryAfter(delay as number), bySpoken(retryAfter(delay as number))]) {
-      const { said, refused } = verdict(outcome, 2);
-      expect(said).toMatchObject({ delayMs: 222, backoff: true });
+  ])('of retryAfter(%o) is refused and replaced by the backoff', (delay) => {
+    for (const outcome of [retryAfter(delay as number), failedWith(retryAfter(delay as number))]) {
+      const { result, refused } = verdict(outcome, 2);
+      expect(result).toMatchObject({ delayMs: 222, backoff: true });
       expect(refused).toHaveBeenCalledExactlyOnceWith(delay, 'outcome');
     }
   });
 
-  it('of attempt n is the n-th of the backoff', () => {
-    const delays = [1, 2, 3, 4].map((attempt) => verdict(retryAfter(), attempt).said);
+  it('without a value is that of the backoff for the attempt', () => {
+    const delays = [1, 2, 3, 4].map((attempt) => verdict(retryAfter(), attempt).result);
     expect(delays).toMatchObject([111, 222, 333, 333].map((delayMs) => ({ delayMs })));
   });
 
-  it('without a declared backoff is the default’s', () => {
-    const said = verdictOf(retryAfter(), aSubscription(), 3, () => {});
-    expect(said).toMatchObject({ delayMs: 4_000, backoff: true });
+  it('without a configured backoff is that of the default', () => {
+    const result = verdictOf(retryAfter(), aSubscription(), 3, () => {});
+    expect(result).toMatchObject({ delayMs: 4_000, backoff: true });
   });
 });
 
-describe('on a queue that the server names', () => {
-  it.each([retryAfter('5s'), retryAfter(), bySpoken('retryAfter')])(
-    'nothing waits, since it would outlive the queue: %o comes again at once',
+describe('on a server-named queue', () => {
+  it.each([retryAfter('5s'), retryAfter(), failedWith('retryAfter')])(
+    '%o has no delay, since a waiting message would outlive the queue',
     (outcome) => {
       const refused = vi.fn();
       const subscription = normalize('Billing.charge', { exchange: 'orders' });
@@ -126,15 +126,15 @@ describe('on a queue that the server names', () => {
   );
 });
 
-describe('a backoff of the user’s own', () => {
-  it('is asked as a method of its object', () => {
+describe('a custom backoff', () => {
+  it('is called as a method of its object', () => {
     class Own {
       readonly base = 50;
       delay(attempt: number): number {
         return this.base * attempt;
       }
     }
-    expect(verdict(retryAfter(), 3, new Own()).said).toMatchObject({ delayMs: 150 });
+    expect(verdict(retryAfter(), 3, new Own()).result).toMatchObject({ delayMs: 150 });
   });
 
   it.each<[unknown, number]>([
@@ -144,9 +144,9 @@ describe('a backoff of the user’s own', () => {
     [LONGEST_DELAY + 1, LONGEST_DELAY],
     [1e15, LONGEST_DELAY],
     [Number.POSITIVE_INFINITY, LONGEST_DELAY],
-  ])('that answers %d makes %i ms', (value, delayMs) => {
-    const { said, refused } = verdict(retryAfter(), 1, { delay: () => value as number });
-    expect(said).toEqual({ kind: 'retryAfter', delayMs, backoff: true });
+  ])('that returns %d gives %i ms', (value, delayMs) => {
+    const { result, refused } = verdict(retryAfter(), 1, { delay: () => value as number });
+    expect(result).toEqual({ kind: 'retryAfter', delayMs, backoff: true });
     expect(refused).not.toHaveBeenCalled();
   });
 
@@ -159,9 +159,9 @@ describe('a backoff of the user’s own', () => {
     [null],
     [{}],
     [5n],
-  ])('that answers %o is refused, and the default takes its place', (value) => {
-    const { said, refused } = verdict(retryAfter(), 2, { delay: () => value as number });
-    expect(said).toEqual({
+  ])('that returns %o is refused and replaced by the default', (value) => {
+    const { result, refused } = verdict(retryAfter(), 2, { delay: () => value as number });
+    expect(result).toEqual({
       kind: 'retryAfter',
       delayMs: DEFAULT_BACKOFF.delay(2),
       backoff: true,
@@ -169,33 +169,33 @@ describe('a backoff of the user’s own', () => {
     expect(refused).toHaveBeenCalledExactlyOnceWith(value, 'backoff');
   });
 
-  it('that answers with a promise is refused: nobody waits for it', () => {
-    const { said, refused } = verdict(retryAfter(), 1, { delay: (async () => 5) as never });
-    expect(said).toMatchObject({ delayMs: 1_000 });
+  it('that returns a promise is refused', () => {
+    const { result, refused } = verdict(retryAfter(), 1, { delay: (async () => 5) as never });
+    expect(result).toMatchObject({ delayMs: 1_000 });
     expect(refused).toHaveBeenCalledOnce();
   });
 
-  it.each(oddValues)('that throws %s is refused with it', (_name, make) => {
+  it.each(oddValues)('that throws %s is refused with that value', (_name, make) => {
     const thrown = make();
-    const { said, refused } = verdict(retryAfter(), 1, {
+    const { result, refused } = verdict(retryAfter(), 1, {
       delay: () => {
         throw thrown;
       },
     });
-    expect(said).toMatchObject({ delayMs: 1_000, backoff: true });
+    expect(result).toMatchObject({ delayMs: 1_000, backoff: true });
     expect(refused).toHaveBeenCalledOnce();
     expect(refused.mock.calls[0]?.[1]).toBe('backoff');
     expect(Object.is(refused.mock.calls[0]?.[0], thrown)).toBe(true);
   });
 
-  it('is not asked for an outcome that has its own delay, nor for others', () => {
+  it('is called only for retryAfter without a delay', () => {
     const delay = vi.fn(() => 5);
     for (const outcome of [
       retryAfter('5s'),
       ack(),
       retry(),
-      bySpoken('drop'),
-      bySpoken('failFast'),
+      failedWith('drop'),
+      failedWith('failFast'),
     ]) {
       verdict(outcome, 1, { delay });
     }
@@ -203,26 +203,12 @@ describe('a backoff of the user’s own', () => {
     verdict(retryAfter(), 1, fixed(5));
   });
 
-  it('and a refused delay of the handler’s are both told of', () => {
-    const { said, refused } = verdict(retryAfter(-1), 1, { delay: () => -2 });
-    expect(said).toMatchObject({ delayMs: 1_000 });
+  it('is reported together with an invalid delay of the handler', () => {
+    const { result, refused } = verdict(retryAfter(-1), 1, { delay: () => -2 });
+    expect(result).toMatchObject({ delayMs: 1_000 });
     expect(refused.mock.calls).toEqual([
       [-1, 'outcome'],
       [-2, 'backoff'],
     ]);
-  });
-});
-
-describe('a queue that the server names', () => {
-  it.each([retryAfter('5s'), retryAfter()])('has no delay: %o comes again at once', (outcome) => {
-    const refused = vi.fn<(value: unknown, source: DelaySource) => void>();
-    const { queue: _queue, ...named } = aSubscription({});
-    const subscription = { ...named, queue: undefined };
-    expect(verdictOf(outcome, subscription, 1, refused)).toEqual({
-      kind: 'retryAfter',
-      delayMs: 0,
-      backoff: false,
-    });
-    expect(refused).toHaveBeenCalledWith(outcome.delay, 'serverNamed');
   });
 });
