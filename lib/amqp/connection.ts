@@ -9,6 +9,8 @@ export interface BrokerConnection {
   readonly name: string;
   /** False if the connection has `registerHandlers: false`: then nothing consumes. */
   readonly registersHandlers: boolean;
+  /** Whether golevelup registers its handlers in controllers, too. */
+  readonly registersControllers: boolean;
   readonly defaultHandler: string | undefined;
   /** The connection's own deserializer, if it has one. */
   readonly deserializer: SubscriptionMetadata['deserializer'];

@@ -60,10 +60,13 @@ export function golevelupConflictsIn(
   );
 }
 
+// As golevelup registers a handler: once, or once for each entry of its name in `handlers`.
 function queuesOf(
-  { queue, name }: GolevelupHandler,
+  { queue, name, isController }: GolevelupHandler,
   connection: BrokerConnection,
 ): readonly (string | undefined)[] {
-  const entries = name === undefined ? undefined : connection.handlerOptions(name);
-  return [queue, ...(entries ?? []).map((entry) => entry.queue)];
+  if (isController && !connection.registersControllers) return [];
+  const lookup = name ?? connection.defaultHandler;
+  if (lookup === undefined) return [queue];
+  return (connection.handlerOptions(lookup) ?? []).map((entry) => entry.queue ?? queue);
 }

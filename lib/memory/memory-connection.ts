@@ -65,6 +65,10 @@ export class MemoryConnection implements BrokerConnection {
     return this.options.registersHandlers;
   }
 
+  get registersControllers(): boolean {
+    return this.options.registersControllers;
+  }
+
   get defaultHandler(): string | undefined {
     return this.options.defaultHandler;
   }

@@ -1,4 +1,5 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper';
 import { golevelupOptionsOf } from './golevelup-metadata';
 
 /** A method that golevelup's own decorators register as a consumer. */
@@ -7,8 +8,9 @@ export interface GolevelupHandler {
   readonly label: string;
   readonly connection: string | undefined;
   readonly queue: string | undefined;
-  /** The entry of the connection's `handlers` that has its options. */
+  /** The entry of the connection's `handlers` that overrides its options. */
   readonly name: string | undefined;
+  readonly isController: boolean;
 }
 
 /** The handlers of `@RabbitSubscribe` and `@RabbitRPC` in the application. */
@@ -17,19 +19,25 @@ export function golevelupHandlersOf(
   scanner: MetadataScanner,
 ): readonly GolevelupHandler[] {
   const found = new Map<string, GolevelupHandler>();
-  for (const { instance } of [...discovery.getProviders(), ...discovery.getControllers()]) {
-    if (typeof instance !== 'object' || instance === null) continue;
+  const explore = ({ instance }: InstanceWrapper, isController: boolean): void => {
+    if (typeof instance !== 'object' || instance === null) return;
     const prototype: object | null = Object.getPrototypeOf(instance);
-    if (prototype === null) continue;
+    if (prototype === null) return;
     for (const method of scanner.getAllMethodNames(prototype)) {
-      const handler = handlerOf(prototype, method);
-      if (handler !== undefined) found.set(handler.label, handler);
+      const handler = handlerOf(prototype, method, isController);
+      if (handler !== undefined) found.set(JSON.stringify(handler), handler);
     }
-  }
+  };
+  for (const wrapper of discovery.getProviders()) explore(wrapper, false);
+  for (const wrapper of discovery.getControllers()) explore(wrapper, true);
   return [...found.values()];
 }
 
-function handlerOf(prototype: object, method: string): GolevelupHandler | undefined {
+function handlerOf(
+  prototype: object,
+  method: string,
+  isController: boolean,
+): GolevelupHandler | undefined {
   const callback: unknown = Reflect.get(prototype, method);
   if (typeof callback !== 'function') return undefined;
   const options = golevelupOptionsOf(callback);
@@ -39,6 +47,7 @@ function handlerOf(prototype: object, method: string): GolevelupHandler | undefi
     connection: textOf(options.connection),
     queue: textOf(options.queue),
     name: textOf(options.name),
+    isController,
   };
 }
 

@@ -36,6 +36,10 @@ export class GolevelupConnection implements BrokerConnection {
     return this.#configuration.registerHandlers;
   }
 
+  get registersControllers(): boolean {
+    return this.#configuration.enableControllerDiscovery;
+  }
+
   get defaultHandler(): string | undefined {
     return this.#configuration.defaultHandler || undefined;
   }

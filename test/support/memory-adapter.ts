@@ -12,6 +12,7 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
   const options = {
     name: 'default',
     registersHandlers: true,
+    registersControllers: false,
     defaultHandler: undefined,
     deserializer: undefined,
     handlerOptions: () => undefined,

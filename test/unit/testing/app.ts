@@ -9,12 +9,13 @@ const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
 /** What an application under test has beside its connection. */
 export interface AppParts {
   readonly providers: Provider[];
+  readonly controllers?: NonNullable<ModuleMetadata['controllers']>;
   readonly settle?: SettleModuleOptions;
   readonly rabbit?: Partial<RabbitMQConfig>;
 }
 
 /** An application as its users write it; nothing in it knows of a test. */
-export function appOf({ providers, settle, rabbit }: AppParts): ModuleMetadata {
+export function appOf({ providers, controllers, settle, rabbit }: AppParts): ModuleMetadata {
   return {
     imports: [
       RabbitMQModule.forRoot({
@@ -26,6 +27,7 @@ export function appOf({ providers, settle, rabbit }: AppParts): ModuleMetadata {
       SettleModule.forRoot({ logger: SILENT, ...settle }),
     ],
     providers,
+    controllers: controllers ?? [],
   };
 }
 
