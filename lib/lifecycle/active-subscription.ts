@@ -42,7 +42,7 @@ export class ActiveSubscription implements ConsumerListener {
     return this.#consumed;
   }
 
-  /** Whether it has consumed once, or is not to consume here. */
+  /** Whether it has consumed once, or is disabled. */
   get hasConsumed(): boolean {
     return this.#hasConsumed;
   }

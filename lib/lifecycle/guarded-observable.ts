@@ -1,9 +1,9 @@
 import { Observable, type Observer, type Operator, Subscriber, type Subscription } from 'rxjs';
 
 /**
- * An Observable whose subscribers can't harm the process: what an observer throws, and what an operator
- * throws where no error handler is given, is reported instead of thrown out of turn, as rxjs does it.
- * What `pipe` makes of it is guarded as well.
+ * An Observable whose subscribers can't harm the process: what an observer throws, and what an operator throws
+ * without an error handler, is reported; rxjs would throw it in a later turn. What `pipe` returns is guarded
+ * as well.
  */
 export class GuardedObservable<T> extends Observable<T> {
   readonly #report: (error: unknown) => void;
@@ -28,9 +28,9 @@ export class GuardedObservable<T> extends Observable<T> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    // An operator's own: its errors travel on to the end of the pipe.
+    // The subscriber of an operator: its errors go to the end of the pipe.
     if (observerOrNext instanceof Subscriber) return super.subscribe(observerOrNext);
-    // Read where it is, never spread: an observer such as a Subject has its methods from its class.
+    // Never spread: an observer such as a Subject inherits its methods.
     const observer: Partial<Observer<T>> =
       typeof observerOrNext === 'function' ? { next: observerOrNext } : (observerOrNext ?? {});
     const onError = error ?? observer.error;

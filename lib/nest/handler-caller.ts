@@ -27,8 +27,8 @@ type Method = (...args: readonly unknown[]) => unknown;
 const ALL_OFF = { guards: false, interceptors: false, filters: false };
 
 /**
- * Makes the call of a handler. Where no enhancer applies and no parameter is decorated, the method is
- * called directly: Nest's way through its interceptors costs more than all the rest of a delivery.
+ * Builds the call of a handler. If no enhancer applies and no parameter is decorated, the method is called
+ * directly: Nest's way through its interceptors costs more than all the rest of a delivery.
  */
 @Injectable()
 export class HandlerCaller {
@@ -46,7 +46,7 @@ export class HandlerCaller {
     if (hasEnhancers(enhancers) || hasDecoratedParameters(handler)) {
       return this.#callThroughNest(handler, options, enhancers);
     }
-    // Looked up at each call, so that a spy which a test puts on the instance takes effect.
+    // Looked up at each call, so that a test's spy on the instance takes effect.
     const host = instance as Record<string, Method>;
     return (delivery) =>
       host[method]?.(delivery.payload, delivery.message, delivery.headers, delivery);
@@ -72,8 +72,8 @@ export class HandlerCaller {
     };
   }
 
-  // Filters stand outside of all else, in a context of their own: so it is known what was raised before
-  // one of them has made something else of it.
+  // Filters run in a context of their own around everything else, so that what was thrown is known before one
+  // of them turns it into something else.
   #chainOf(handler: HandlerMethod, options: SubscribeOptions, enhancers: Enhancers): Method {
     const { instance, method } = handler;
     const resolveArguments = this.#argumentsOf(handler, enhancers);
@@ -124,8 +124,8 @@ export class HandlerCaller {
   }
 
   /**
-   * Fills the parameters and runs their pipes; `undefined` where the four values go in as they are.
-   * Nest keeps parameters by class name and method name, so two classes of one name, or golevelup's own
+   * Resolves the parameters and runs their pipes; `undefined` if the handler takes the four values as they are.
+   * Nest stores parameters by class name and method name, so that classes of the same name, or golevelup's own
    * handlers, would share them: each call has a name of its own.
    */
   #argumentsOf(handler: HandlerMethod, enhancers: Enhancers): Method | undefined {

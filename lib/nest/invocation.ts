@@ -6,20 +6,20 @@ import { isNack } from '../pipeline/call';
 import { HandlerFailure } from '../pipeline/handler-failure';
 import { type Enhancers, enhancerNameFor, pipeNameFor } from './enhancers';
 
-/** What is known of one call of a handler that goes through Nest's enhancers. */
+/** The record of one call of a handler through Nest's enhancers. */
 export interface Invocation {
-  /** Whether the body has begun. */
+  /** Whether the handler has started. */
   entered: boolean;
-  /** Whether it has ended by returning, and with what: of an Observable the last value. */
+  /** What the handler returned, if it did; of an Observable the last value. */
   returned?: { readonly value: unknown };
   threw?: { readonly error: unknown };
-  /** What a pipe threw; the body has not begun then. */
+  /** What a pipe threw; the handler has not started then. */
   refused?: { readonly error: unknown };
-  /** What came out of guards, pipes, interceptors and body together, before filters saw it. */
+  /** What guards, pipes, interceptors and the handler threw, before filters saw it. */
   raised?: { readonly error: unknown };
 }
 
-/** Runs the body and notes down what it does. What it returns goes on to the interceptors unchanged. */
+/** Runs the handler and records its result, which the interceptors receive unchanged. */
 export function runBody(invocation: Invocation, body: () => unknown): unknown {
   const threw = (error: unknown): never => {
     invocation.threw = { error };
@@ -62,9 +62,9 @@ function noted(values: Parameters<typeof isObservable>[0], invocation: Invocatio
 }
 
 /**
- * What a call that ended with a value means: an outcome counts, whoever gave it. What a filter returns
- * beside that never turns an error into an acknowledgement, and an interceptor that wraps the result in
- * an envelope does not hide what the handler returned.
+ * The result of a call that ended with a value. An outcome counts, whatever returned it. Any other value of a
+ * filter never turns an error into an acknowledgement, and an interceptor that wraps the result in an
+ * envelope does not hide what the handler returned.
  */
 export function resultOf(invocation: Invocation, value: unknown, enhancers: Enhancers): unknown {
   if (isOutcome(value) || isNack(value)) return value;
@@ -75,10 +75,10 @@ export function resultOf(invocation: Invocation, value: unknown, enhancers: Enha
   return value;
 }
 
-/** What a call that ended with an error means: the value it stands for, or what to throw. */
+/** The failure of a call that ended with an error, or the outcome that was thrown. */
 export function toFailure(invocation: Invocation, error: unknown, enhancers: Enhancers): unknown {
   const { threw, refused, raised, entered } = invocation;
-  // The outcome that the handler said stands, whatever was made of it afterwards.
+  // An outcome that the handler threw counts, whatever an enhancer threw in its place.
   const outcome = [error, threw?.error, raised?.error].find(isOutcome);
   if (outcome !== undefined) return outcome;
   if (threw !== undefined && threw.error === error) return new HandlerFailure('body', error);
@@ -90,7 +90,7 @@ export function toFailure(invocation: Invocation, error: unknown, enhancers: Enh
   return new HandlerFailure(isFromPipe ? 'pipe' : 'enhancer', error, { entered, name, earlier });
 }
 
-// What was thrown before an interceptor or a filter threw something else in its place.
+// What was thrown before an interceptor or a filter threw something else instead.
 function earlierThan(error: unknown, invocation: Invocation): readonly HandlerFailure[] {
   const { threw, refused, raised, returned, entered } = invocation;
   const earlier: HandlerFailure[] = [];
@@ -103,12 +103,12 @@ function earlierThan(error: unknown, invocation: Invocation): readonly HandlerFa
   return earlier.filter((one) => one.error !== error);
 }
 
-/** Whether an error only says that an interceptor let no value through. */
+/** Whether an error only means that an interceptor emitted no value. */
 export function isEmptyResult({ threw }: Invocation, error: unknown): boolean {
   return threw === undefined && error instanceof Error && error.name === 'EmptyError';
 }
 
-/** One call's arguments, in the order in which guards and interceptors see them. */
+/** The arguments of a call, in the order in which guards and interceptors see them. */
 export type CallArguments = readonly [
   payload: unknown,
   message: DeliveryRecord['message'],

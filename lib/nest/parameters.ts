@@ -19,31 +19,31 @@ const PAYLOAD: HandlerParameters = {
   [`${PARAMETER.payload}:0`]: { index: 0, data: undefined, pipes: [] },
 };
 
-/** The decorated parameters of a handler; none where no parameter is decorated. */
+/** The decorated parameters of a handler. */
 function decoratedParameters({ type, method }: HandlerMethod): HandlerParameters {
   return (
     (Reflect.getMetadata(ROUTE_ARGS_METADATA, type, method) as HandlerParameters | undefined) ?? {}
   );
 }
 
-/** Whether any parameter of a handler is decorated; without one it gets all four values in order. */
+/** Whether any parameter of a handler is decorated; otherwise it receives all four values in order. */
 export function hasDecoratedParameters(handler: HandlerMethod): boolean {
   return Object.keys(decoratedParameters(handler)).length > 0;
 }
 
-/** The declared types of a handler's parameters, where the compiler has emitted them. */
+/** The declared types of a handler's parameters, if the compiler has emitted them. */
 export function parameterTypes({ type, method }: HandlerMethod): readonly unknown[] | undefined {
   return Reflect.getMetadata(PARAMTYPES_METADATA, type.prototype, method) as unknown[] | undefined;
 }
 
-/** The parameters that Nest is to fill: the decorated ones, and the payload where index 0 has none. */
+/** The parameters that Nest resolves: the decorated ones, and the payload at index 0 if that has no decorator. */
 export function parametersOf(handler: HandlerMethod): HandlerParameters {
   const decorated = decoratedParameters(handler);
   const isTaken = Object.values(decorated).some(({ index }) => index === 0);
   return isTaken ? decorated : { ...decorated, ...PAYLOAD };
 }
 
-/** Parameters beside decorated ones that nothing fills, a line each. */
+/** Undecorated parameters beside decorated ones, a line each. */
 export function parameterFaults(handler: HandlerMethod): string[] {
   if (!hasDecoratedParameters(handler)) return [];
   const filled = new Set(Object.values(parametersOf(handler)).map(({ index }) => index));

@@ -6,13 +6,13 @@ import type { FailureToOutcome } from './failure-policy';
 import { HandlerFailure } from './handler-failure';
 import type { Handling } from './interceptor';
 
-/** Calls the user's method for a decoded delivery; may return, resolve, reject or throw anything. */
+/** Calls the handler for a decoded delivery; may return, resolve, reject or throw anything. */
 export type CallHandler = (delivery: DeliveryRecord) => unknown;
 
 /**
- * The innermost stage: the call, and what its result means. Nothing is `ack()`; an outcome, returned or
- * thrown, is itself; golevelup's `Nack` is `drop()` or `retry()`; of an Observable the last value
- * counts; anything else is `ack()`, and `unexpected` is told of it.
+ * The innermost stage: the call, and the outcome of its result. Nothing is `ack()`; an outcome, returned or
+ * thrown, is itself; golevelup's `Nack` is `drop()` or `retry()`; of an Observable the last value counts;
+ * anything else is `ack()` and is passed to `unexpected`.
  */
 export function callStage(
   call: CallHandler,
@@ -46,19 +46,19 @@ export function callStage(
   };
 }
 
-/** The last value of an Observable, `undefined` where it ends without one. Subscribes once. */
+/** The last value of an Observable, `undefined` if it completes without one. Subscribes once. */
 export function lastValueOf(values: Parameters<typeof lastValueFrom>[0]): Promise<unknown> {
   return lastValueFrom(values, { defaultValue: undefined });
 }
 
-/** Whether a value is golevelup's `Nack`, by what it looks like: another copy has another class. */
+/** Whether a value is golevelup's `Nack`, by its shape: another copy of the package has another class. */
 export function isNack(value: unknown): value is { readonly requeue: boolean } {
   if (typeof value !== 'object' || value === null) return false;
   try {
     if (value.constructor?.name !== 'Nack' || !('requeue' in value)) return false;
     return typeof value.requeue === 'boolean';
   } catch {
-    return false; // What can't be looked at is none.
+    return false; // A getter or a proxy that throws.
   }
 }
 

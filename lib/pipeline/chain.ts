@@ -12,7 +12,7 @@ import { catchAll, failureToOutcome } from './failure-policy';
 import { compose, type Handling } from './interceptor';
 import { timeoutStage, unlessTimedOut } from './timeout';
 
-/** What a subscription's chain is made of. */
+/** What the chain of a subscription is made of. */
 export interface ChainDependencies {
   readonly subscription: SubscriptionMetadata;
   readonly call: CallHandler;
@@ -21,14 +21,14 @@ export interface ChainDependencies {
   /** The application's interceptors, outermost first. */
   readonly interceptors: readonly DeliveryInterceptor[];
   readonly isPanic?: IsPanic | undefined;
-  /** The connection's deserializer; the subscription's own goes before it. */
+  /** The connection's deserializer; that of the subscription takes precedence. */
   readonly deserializer?: MessageDeserializer | undefined;
 }
 
 /**
  * The chain of a subscription, outermost first: the application's interceptors, timeout, decoding, the
- * call. Each stage turns what fails in it into an outcome, so interceptors see outcomes only. Made once at
- * bootstrap. It never throws, and what it returns always resolves.
+ * call. Each stage turns its failures into outcomes, so interceptors see outcomes only. Built once at
+ * startup. It never throws, and a promise that it returns always resolves.
  */
 export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const { subscription, log, clock } = parts;

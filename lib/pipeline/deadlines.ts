@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../clock';
 
-/** One deadline, in the order in which they were set. */
+/** One deadline, linked in the order in which they were set. */
 export interface Deadline {
   readonly at: number;
   readonly expire: () => void;
@@ -11,7 +11,7 @@ export interface Deadline {
 
 /**
  * The deadlines of one subscription's deliveries. Its timeout is the same for all, so the first that was
- * set is the first to expire, and one timer serves them all; there is none where nothing waits.
+ * set is the first to expire, and one timer serves them all; there is no timer while no deadline is set.
  */
 export class Deadlines {
   #first: Deadline | undefined;
@@ -25,8 +25,8 @@ export class Deadlines {
   ) {}
 
   /**
-   * Sets a deadline; `expire` is called at it unless it was met before.
-   * @param since when its time began, on the clock's monotonic scale; no sooner than that of the one before.
+   * Sets a deadline; `expire` is called when it passes unless it is met before.
+   * @param since its start, on the clock's monotonic scale; not before that of the previous deadline.
    */
   set(since: number, expire: () => void): Deadline {
     const previous = this.#last;
@@ -39,7 +39,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Takes a deadline back; nothing where it has expired or was met already. */
+  /** Cancels a deadline; does nothing if it has expired or was met already. */
   met(deadline: Deadline): void {
     if (deadline.isOver) return;
     this.#remove(deadline);
@@ -49,7 +49,7 @@ export class Deadlines {
   }
 
   #arm(at: number): void {
-    // In the background: a handler that outlives the application keeps no process.
+    // In the background: a handler that outlives the application does not keep the process alive.
     const options = { background: true };
     const ms = Math.max(0, at - this.clock.monotonic());
     this.#timer = this.clock.after(ms, () => this.#due(), options);

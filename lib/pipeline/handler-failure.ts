@@ -6,17 +6,17 @@ export type Origin = 'decode' | 'pipe' | 'enhancer' | 'body' | 'timeout' | 'inte
 
 /** What is known of a failure of Nest's guards, pipes, interceptors and filters. */
 export interface EnhancerFailure {
-  /** Whether the body had begun. */
+  /** Whether the handler had started. */
   readonly entered: boolean;
-  /** The one that threw, or those that may have. */
+  /** The one that threw, or those that can have. */
   readonly name: string;
   /** What failed before, in the place of which this was thrown. */
   readonly earlier?: readonly HandlerFailure[];
 }
 
-/** What has failed, on its way to becoming an outcome. */
+/** A failure on its way to becoming an outcome. */
 export class HandlerFailure {
-  // `in` asks no proxy for it; `instanceof` would run the traps of what a handler threw.
+  // `in` with a private name runs no traps of a proxy that a handler threw; `instanceof` would.
   readonly #own = true;
 
   constructor(
@@ -26,7 +26,7 @@ export class HandlerFailure {
     readonly enhancer?: EnhancerFailure,
   ) {}
 
-  /** What was thrown, with its origin if none is known yet. */
+  /** A failure of what was thrown, with `origin` unless it is one already. */
   static from(thrown: unknown, origin: Origin): HandlerFailure {
     const isFailed = typeof thrown === 'object' && thrown !== null && #own in thrown;
     return isFailed ? thrown : new HandlerFailure(origin, thrown);

@@ -5,8 +5,8 @@ import type { DeliveryInterceptor } from '../model/interceptor';
 import type { Outcome } from '../model/outcome';
 
 /**
- * The end of a chain, or a whole chain. Where everything on the way ends at once, so does it: a promise is
- * made only for what takes time.
+ * The end of a chain, or a whole chain. It returns an outcome at once if nothing on the way takes time, else a
+ * promise.
  */
 export type Handling<D = Delivery> = (delivery: D) => Outcome | Promise<Outcome>;
 
@@ -14,8 +14,8 @@ export type Handling<D = Delivery> = (delivery: D) => Outcome | Promise<Outcome>
 export type Chain<D = Delivery> = (delivery: D) => Promise<Outcome>;
 
 /**
- * Composes a chain, once a subscription at bootstrap; the first interceptor is the outermost. A link
- * that throws instead of rejecting, or calls `next` a second time, rejects.
+ * Composes a chain, once per subscription at startup; the first interceptor is the outermost. A link that
+ * throws instead of rejecting, or calls `next` a second time, rejects.
  */
 export function compose<D>(
   interceptors: readonly DeliveryInterceptor<D>[],

@@ -10,8 +10,8 @@ import { HandlerFailure } from './handler-failure';
 import type { Handling } from './interceptor';
 
 /**
- * What is asked for the failures of the stages inside of a timeout: nothing once the delivery has timed
- * out, since its outcome is known.
+ * Decides the failures of the stages inside of a timeout; once the delivery has timed out, its outcome is
+ * known and no policy applies.
  */
 export function unlessTimedOut(toOutcome: FailureToOutcome): FailureToOutcome {
   return (failed, delivery) =>
@@ -19,8 +19,8 @@ export function unlessTimedOut(toOutcome: FailureToOutcome): FailureToOutcome {
 }
 
 /**
- * The stage that ends a delivery after `timeout` ms, decoding included: the signal aborts, the outcome is
- * that of the failure, and what the handler still does settles nothing.
+ * The stage that ends a delivery after `timeout` ms, decoding included: the signal aborts, the outcome is that
+ * of a `HandlerTimeoutError`, and what the handler does afterwards settles nothing.
  */
 export function timeoutStage(
   clock: Clock,

@@ -3,24 +3,24 @@ import { texts } from '../log/texts';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { ConsumerCancelled } from './consumer-channel';
 
-/** The shortest limit that RabbitMQ's documentation calls supported, in ms. */
+/** The shortest consumer timeout that RabbitMQ supports, in ms. */
 const SHORTEST_LIMIT = 60_000;
 
-/** What is known when a channel has ended. */
+/** How a channel ended. */
 export interface ChannelEnd {
   readonly reason: Error;
   readonly version: ServerVersion;
   /** The delivery that was unsettled for longest. */
   readonly oldest: { readonly messageId: string | undefined; readonly ageMs: number };
-  /** Asked only where the answer matters. */
+  /** Called only if the answer matters. */
   queueExists(): Promise<boolean>;
 }
 
 /**
- * Says so where the server has ended a channel because an acknowledgement took too long, and which one;
- * else gives the reason as it is. Before 4.3 the server closes the channel and names its limit. From 4.3
- * on it cancels the consumer, of a quorum queue only, and names nothing: a cancel of a queue that is
- * still there, with an acknowledgement outstanding for long enough, is taken for that.
+ * The reason why a channel ended, with the message whose acknowledgement took too long if that was the reason.
+ * Before 4.3 the server closes the channel and names its limit. From 4.3 on it cancels the consumer, of a
+ * quorum queue only, without a reason: a cancel while the queue still exists and a delivery has been
+ * unsettled for long enough is taken for it.
  */
 export async function explainChannelEnd(
   subscription: SubscriptionMetadata,
@@ -32,7 +32,7 @@ export async function explainChannelEnd(
   const isCancel = reason instanceof ConsumerCancelled && subscription.queueType === 'quorum';
   if (!isCancel || !isAtLeast(version, [4, 3])) return reason;
   const declared = declaredLimitOf(subscription);
-  // A delivery is on its way for a while, and the server's time begins before ours.
+  // The server's time begins when it sends the message, before ours.
   if (oldest.ageMs < (declared ?? SHORTEST_LIMIT) / 2) return reason;
   return (await end.queueExists()) ? overdue(oldest, declared, reason) : reason;
 }
@@ -49,7 +49,7 @@ function limitNamedIn({ message }: Error): number | undefined {
   return limit === undefined ? undefined : Number(limit);
 }
 
-// The consumer's own goes before the queue's.
+// That of the consumer takes precedence over that of the queue.
 function declaredLimitOf({ queueOptions }: SubscriptionMetadata): number | undefined {
   const consumerArguments: unknown = queueOptions.consumerOptions?.arguments;
   for (const args of [consumerArguments, queueOptions.arguments]) {

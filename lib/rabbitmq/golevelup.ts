@@ -8,7 +8,7 @@ import { RabbitMQBroker } from './rabbitmq-broker';
 
 const DEFAULT_PREFETCH = 10;
 
-/** Whether a value is a connection of golevelup's, also one of another copy of the package. */
+/** Whether a value is an `AmqpConnection` of golevelup, of this or another copy of the package. */
 export function isAmqpConnection(value: unknown): value is AmqpConnection {
   if (typeof value !== 'object' || value === null) return false;
   for (let type = Object.getPrototypeOf(value); type !== null; type = Object.getPrototypeOf(type)) {
@@ -17,7 +17,7 @@ export function isAmqpConnection(value: unknown): value is AmqpConnection {
   return false;
 }
 
-/** A connection of golevelup's, as the runtime sees it. */
+/** One of the application's connections, on an `AmqpConnection` of golevelup. */
 export class GolevelupConnection implements BrokerConnection {
   constructor(
     private readonly connection: AmqpConnection,
@@ -46,7 +46,7 @@ export class GolevelupConnection implements BrokerConnection {
 
   get deserializer(): SubscriptionMetadata['deserializer'] {
     const { deserializer } = this.#configuration;
-    // golevelup fills its own in where the application gives none; it takes broken UTF-8 for text.
+    // golevelup's default takes invalid UTF-8 for text; only a deserializer of the application is used.
     const Connection = this.connection.constructor as new (config: object) => AmqpConnection;
     const own = new Connection({ uri: [], name: this.name }).configuration.deserializer;
     return String(deserializer) === String(own) ? undefined : deserializer;

@@ -1,9 +1,9 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 
-/** What golevelup manages: reconnecting, and handing out amqplib's connection. */
+/** The manager of golevelup's connection, which reconnects. */
 export type ConnectionManager = AmqpConnection['managedConnection'];
 
-/** amqplib's connection, as the manager hands it out. */
+/** amqplib's connection. */
 export type RawConnection = NonNullable<ConnectionManager['connection']>;
 
 /** amqplib's channel. */

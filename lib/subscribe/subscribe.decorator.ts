@@ -8,7 +8,7 @@ import type { HandlerClass } from './token';
 // Registered, so that two copies of this package see each other's decorators.
 const METADATA = Symbol.for('nestjs-settle.subscriptions');
 
-/** What golevelup's `Nack` looks like from outside. */
+/** golevelup's `Nack`, by its shape. */
 interface NackLike {
   readonly requeue: boolean;
 }
@@ -27,14 +27,17 @@ export type HandlerDecorator = <T extends (...args: never[]) => HandlerResult>(
   descriptor: TypedPropertyDescriptor<T>,
 ) => void;
 
-// The container reads this when it scans the module: only there the classes of tokens are known
-// before any instance exists.
+// Read when the container scans the module: the classes of tokens have to be known before any instance
+// exists.
 const decorated = new Map<HandlerClass, Map<string, readonly SubscribeOptions[]>>();
 
 /**
- * Makes a method of a provider the handler of a queue. What it returns or throws becomes one
- * acknowledgement decision, carried out exactly once. Several on one method are one subscription with
- * all bindings where they name the same queue, else one each.
+ * Makes a method of a provider the handler of a queue. What it returns or throws becomes one acknowledgement
+ * decision, carried out exactly once. Several decorators on one method form one subscription with all
+ * bindings if they name the same queue, otherwise one each.
+ * @example
+ * @Subscribe({ exchange: 'orders', routingKey: 'order.paid', queue: 'billing', deadLetter: 'billing.dead' })
+ * async charge(order: Order): Promise<void> {}
  * @throws TypeError on a static or symbol member, a property, an accessor, or a generator.
  * @publicApi
  */
@@ -42,7 +45,7 @@ export function Subscribe(options: SubscribeOptions): HandlerDecorator {
   return (target, key, descriptor) => {
     const type = ownerOf(target, key, descriptor);
     const methods = decorated.get(type) ?? new Map<string, readonly SubscribeOptions[]>();
-    // Decorators run from the last to the first; the list reads as the source does.
+    // Decorators run from the last to the first; the list has the order of the source.
     const list = [options, ...(methods.get(key) ?? [])];
     decorated.set(type, methods.set(key, list));
     Reflect.defineMetadata(METADATA, list, target, key);
@@ -81,9 +84,9 @@ export function decoratedClasses(): ReadonlyMap<
 }
 
 /**
- * The options with which a method is decorated, in the order of the source. They are kept on the class
- * and the key, so a wrapping decorator that replaces the function does not lose them, and an overriding
- * method of a subclass inherits them unless it is decorated itself.
+ * The options with which a method is decorated, in the order of the source. They are stored on the class and the
+ * key: a wrapping decorator that replaces the function does not lose them, and an overriding method of a
+ * subclass inherits them unless it is decorated itself.
  */
 export function subscribeOptionsOf(
   prototype: object,
