@@ -65,12 +65,12 @@ describe.each(pages)('%s', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   const snippets = snippetsOf(text);
 
-  it.each(snippets)('shows a piece of a compiled file: %s', (snippet) => {
+  it.each(snippets)('has only snippets of compiled files: %s', (snippet) => {
     const wanted = `\n${linesOf(snippet)}\n`;
     expect(compiled.some((code) => code.includes(wanted))).toBe(true);
   });
 
-  it('has no link to a place in itself or the repository that is not there', () => {
+  it('has no broken link within the repository', () => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)]*)\)/g)].map(([, target = '']) => target);
     expect(links.filter((target) => !leadsSomewhere(page, target))).toEqual([]);
   });

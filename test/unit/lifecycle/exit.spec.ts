@@ -26,7 +26,7 @@ function exitOf(application: { isClosing: boolean; close: () => Promise<void> })
   return new ApplicationExit(clock, new RecordingLogger(), application as RunningApplication);
 }
 
-it('exits once the application has closed, and no sooner', async () => {
+it('exits once the application has closed', async () => {
   const closed = new Gate();
   const exiting = exitOf({ isClosing: false, close: () => closed.promise }).run();
   await clock.pass(20_000);
@@ -37,7 +37,7 @@ it('exits once the application has closed, and no sooner', async () => {
   expect(clock.pending).toEqual([]);
 });
 
-it('exits after 30 s where the application does not close', async () => {
+it('exits after 30 s if the application does not close', async () => {
   void exitOf({ isClosing: false, close: () => new Promise(() => undefined) }).run();
   await clock.pass(29_999);
   expect(exits).toEqual([]);
@@ -45,7 +45,7 @@ it('exits after 30 s where the application does not close', async () => {
   expect(exits).toEqual([1]);
 });
 
-it('leaves the end to whoever closes the application already, for 30 s', async () => {
+it('lets a close that is already running finish for 30 s', async () => {
   const close = vi.fn();
   await exitOf({ isClosing: true, close }).run();
   expect(close).not.toHaveBeenCalled();

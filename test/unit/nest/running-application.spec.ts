@@ -37,7 +37,7 @@ it('closes an application without a server, and the microservices of a hybrid on
   expect(running.isClosing).toBe(true);
 });
 
-it('knows of a close that somebody else has begun', async () => {
+it('detects a close that was started elsewhere', async () => {
   const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
   const running = app.get(RunningApplication);
   const closing = app.close();

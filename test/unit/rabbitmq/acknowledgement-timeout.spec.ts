@@ -27,10 +27,10 @@ const withLimits = (limits: { consumer?: number; queue?: number }) =>
     },
   });
 
-describe('a channel that the server closes', () => {
+describe('a channel that RabbitMQ closes', () => {
   it.each([
     '406 (PRECONDITION-FAILED) with message "PRECONDITION_FAILED - delivery acknowledgement on channel 3 timed out. Timeout value used: 1800000 ms. This timeout value can be configured, see consumers doc guide to learn more"',
-  ])('is overdue where it says so: %s', async (text) => {
+  ])('is explained by an overdue acknowledgement if its reason says so: %s', async (text) => {
     const reason = new Error(text);
     const found = await explainChannelEnd(aSubscription({}), anEnd({ reason, version: [3, 10] }));
     expect(found.message).toBe(
@@ -45,21 +45,21 @@ describe('a channel that the server closes', () => {
   });
 });
 
-describe('a consumer that the server cancels', () => {
-  it('is overdue from 4.3 on, on a quorum queue that is still there', async () => {
+describe('a consumer that RabbitMQ cancels', () => {
+  it('is explained by an overdue acknowledgement from 4.3 on, if its quorum queue exists', async () => {
     const found = await explainChannelEnd(quorum, anEnd({}));
     expect(found.message).toMatch(/consumer timeout \(30m by default; delivered 30m1s ago\)/);
   });
 
   it.each([
     ['before 4.3', { version: [4, 2] as const }],
-    ['where the queue is gone', { queueExists: async () => false }],
-    ['where the oldest delivery is young', { ageMs: 29_000 }],
-  ])('is no more than that %s', async (_when, end) => {
+    ['if the queue no longer exists', { queueExists: async () => false }],
+    ['if the oldest delivery is recent', { ageMs: 29_000 }],
+  ])('keeps its reason %s', async (_when, end) => {
     expect(await explainChannelEnd(quorum, anEnd(end))).toBe(cancelled);
   });
 
-  it('is no more than that on a classic queue, which nobody is asked about', async () => {
+  it('keeps its reason on a classic queue, without checking the queue', async () => {
     const queueExists = vi.fn(async () => true);
     const classic = aSubscription({ queue: QUEUE });
     expect(await explainChannelEnd(classic, anEnd({ queueExists }))).toBe(cancelled);
@@ -69,7 +69,7 @@ describe('a consumer that the server cancels', () => {
   it.each([
     [{ consumer: 2_000, queue: 60_000 }, '2s'],
     [{ queue: 2_500 }, '2.5s'],
-  ])('is overdue after what %j declares', async (limits, text) => {
+  ])('uses the timeout that %j declares', async (limits, text) => {
     const end = anEnd({ ageMs: 2_000 });
     expect((await explainChannelEnd(withLimits(limits), end)).message).toContain(
       `consumer timeout (${text}; `,

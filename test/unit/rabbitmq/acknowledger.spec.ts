@@ -14,42 +14,42 @@ function tagged(tag: number): Delivery {
   return { tag, previous: undefined, next: undefined };
 }
 
-/** An acker with deliveries 1 to `count` handed out. */
-function anAcker(count: number, write?: (frame: Frame) => void) {
+/** An acknowledger with the deliveries 1 to `count`. */
+function anAcknowledger(count: number, write?: (frame: Frame) => void) {
   const frames: Frame[] = [];
-  const told: [number, boolean][] = [];
+  const results: [number, boolean][] = [];
   const clock = new FakeClock();
-  const acker = new Acknowledger<Delivery>(({ tag }, multiple) => {
+  const acknowledger = new Acknowledger<Delivery>(({ tag }, multiple) => {
     write?.({ tag, multiple });
     frames.push({ tag, multiple });
   }, clock);
   const deliveries = Array.from({ length: count }, (_, index) => tagged(index + 1));
-  for (const delivery of deliveries) acker.arrived(delivery);
+  for (const delivery of deliveries) acknowledger.arrived(delivery);
   const acknowledge = (...tags: number[]): void => {
     for (const tag of tags) {
-      acker.acknowledge(deliveries[tag - 1]!, (written) => told.push([tag, written]));
+      acknowledger.acknowledge(deliveries[tag - 1]!, (written) => results.push([tag, written]));
     }
   };
-  return { acker, clock, deliveries, frames, told, acknowledge };
+  return { acknowledger, clock, deliveries, frames, results, acknowledge };
 }
 
-describe('the acknowledgements of one turn', () => {
-  it('are joined into one frame where they are the first of the channel, in whatever order', async () => {
-    const { acknowledge, clock, frames, told } = anAcker(5);
+describe('acknowledgements of one turn', () => {
+  it('form one frame if they are the oldest of the channel, in any order', async () => {
+    const { acknowledge, clock, frames, results } = anAcknowledger(5);
     acknowledge(3, 1, 2);
     expect(frames).toEqual([]);
-    expect(told).toEqual([]);
+    expect(results).toEqual([]);
     await clock.endTurn();
     expect(frames).toEqual([{ tag: 3, multiple: true }]);
-    expect(told).toEqual([
+    expect(results).toEqual([
       [3, true],
       [1, true],
       [2, true],
     ]);
   });
 
-  it('go singly behind a delivery that is not settled', async () => {
-    const { acknowledge, clock, frames } = anAcker(5);
+  it('are sent singly behind an unsettled delivery', async () => {
+    const { acknowledge, clock, frames } = anAcknowledger(5);
     acknowledge(1, 2, 4, 5);
     await clock.endTurn();
     expect(frames).toEqual([
@@ -59,8 +59,8 @@ describe('the acknowledgements of one turn', () => {
     ]);
   });
 
-  it('are one plain frame where there is one', async () => {
-    const { acknowledge, clock, frames } = anAcker(2);
+  it('do not use multiple for a single delivery', async () => {
+    const { acknowledge, clock, frames } = anAcknowledger(2);
     acknowledge(1);
     await clock.endTurn();
     acknowledge(2);
@@ -71,38 +71,38 @@ describe('the acknowledgements of one turn', () => {
     ]);
   });
 
-  it('cover a delivery in between that a frame of its own has settled', async () => {
-    const { acker, acknowledge, clock, deliveries, frames } = anAcker(3);
+  it('can span a delivery that was settled by its own frame', async () => {
+    const { acknowledger, acknowledge, clock, deliveries, frames } = anAcknowledger(3);
     acknowledge(1);
-    acker.settled(deliveries[1]!);
+    acknowledger.settled(deliveries[1]!);
     acknowledge(3);
     await clock.endTurn();
     expect(frames).toEqual([{ tag: 3, multiple: true }]);
   });
 
-  it('never cover a delivery that is left unsettled', async () => {
-    const { acknowledge, clock, frames } = anAcker(4);
+  it('never span an unsettled delivery', async () => {
+    const { acknowledge, clock, frames } = anAcknowledger(4);
     acknowledge(2, 3, 4);
     await clock.endTurn();
     expect(frames.map(({ multiple }) => multiple)).toEqual([false, false, false]);
     expect(frames.map(({ tag }) => tag)).toEqual([2, 3, 4]);
   });
 
-  it('are written at once by a flush, and not again at the end of the turn', async () => {
-    const { acker, acknowledge, clock, frames } = anAcker(2);
+  it('are sent by flush, and not again at the end of the turn', async () => {
+    const { acknowledger, acknowledge, clock, frames } = anAcknowledger(2);
     acknowledge(1, 2);
-    acker.flush();
+    acknowledger.flush();
     expect(frames).toEqual([{ tag: 2, multiple: true }]);
     await clock.endTurn();
     expect(frames).toHaveLength(1);
   });
 
-  it('that are asked for while others are being told wait for the next turn', async () => {
-    const { acker, clock, deliveries, frames } = anAcker(2);
-    acker.acknowledge(deliveries[0]!, () => {
-      acker.acknowledge(deliveries[1]!, () => undefined);
+  it('that are requested by a callback wait for the next turn', async () => {
+    const { acknowledger, clock, deliveries, frames } = anAcknowledger(2);
+    acknowledger.acknowledge(deliveries[0]!, () => {
+      acknowledger.acknowledge(deliveries[1]!, () => undefined);
     });
-    acker.flush();
+    acknowledger.flush();
     expect(frames).toEqual([{ tag: 1, multiple: false }]);
     await clock.endTurn();
     expect(frames).toEqual([
@@ -111,13 +111,13 @@ describe('the acknowledgements of one turn', () => {
     ]);
   });
 
-  it('are all told that they were not written where the channel is gone', async () => {
-    const { acknowledge, clock, told } = anAcker(4, () => {
+  it('are all reported as not written if the channel is closed', async () => {
+    const { acknowledge, clock, results } = anAcknowledger(4, () => {
       throw new Error('Channel closed');
     });
     acknowledge(1, 2, 4);
     await clock.endTurn();
-    expect(told).toEqual([
+    expect(results).toEqual([
       [1, false],
       [2, false],
       [4, false],
@@ -141,7 +141,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A broker's side of one channel: closes it, as RabbitMQ does, for a tag that is not unsettled. */
+/** The broker's side of a channel: as RabbitMQ, it closes it for an unknown delivery tag. */
 class ModelBroker {
   readonly settledBy = new Map<number, 'ack' | 'reject'>();
   readonly #unsettled = new Set<number>();
@@ -163,17 +163,17 @@ class ModelBroker {
   }
 }
 
-describe('any interleaving of arrivals, decisions and turns', () => {
-  it('settles what was decided once, as decided, and nothing else', async () => {
+describe('any sequence of deliveries, settlements and turns', () => {
+  it('settles each decided delivery once, as decided, and no other', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (steps) => {
         const broker = new ModelBroker();
         const clock = new FakeClock();
         const refusals: unknown[] = [];
-        const told = new Map<number, boolean[]>();
+        const results = new Map<number, boolean[]>();
         const undecided: Delivery[] = [];
         const decided = new Map<number, 'ack' | 'reject'>();
-        const acker = new Acknowledger<Delivery>(({ tag }, multiple) => {
+        const acknowledger = new Acknowledger<Delivery>(({ tag }, multiple) => {
           const before = new Set(broker.settledBy.keys());
           try {
             broker.settle(tag, 'ack', multiple);
@@ -182,15 +182,15 @@ describe('any interleaving of arrivals, decisions and turns', () => {
             throw error;
           }
           const covered = [...broker.settledBy.keys()].filter((one) => !before.has(one));
-          // At the moment of the frame, not only in the end.
+          // When the frame is sent, not only at the end.
           expect(covered.filter((one) => decided.get(one) !== 'ack')).toEqual([]);
         }, clock);
         for (const one of steps) {
           if (one.kind === 'arrive') {
             const delivery = tagged(broker.deliver());
-            acker.arrived(delivery);
+            acknowledger.arrived(delivery);
             undecided.push(delivery);
-          } else if (one.kind === 'flush') acker.flush();
+          } else if (one.kind === 'flush') acknowledger.flush();
           else if (one.kind === 'endTurn') await clock.endTurn();
           else if ('which' in one && undecided.length > 0) {
             const [delivery] = undecided.splice(one.which % undecided.length, 1);
@@ -198,11 +198,11 @@ describe('any interleaving of arrivals, decisions and turns', () => {
             decided.set(delivery!.tag, one.kind === 'ack' ? 'ack' : 'reject');
             if (one.kind === 'ack') {
               const { tag } = delivery!;
-              acker.acknowledge(delivery!, (written) =>
-                told.set(tag, [...(told.get(tag) ?? []), written]),
+              acknowledger.acknowledge(delivery!, (written) =>
+                results.set(tag, [...(results.get(tag) ?? []), written]),
               );
             } else {
-              acker.settled(delivery!);
+              acknowledger.settled(delivery!);
               broker.settle(delivery!.tag, 'reject');
             }
           }
@@ -211,7 +211,7 @@ describe('any interleaving of arrivals, decisions and turns', () => {
         expect(refusals).toEqual([]);
         expect(new Map([...broker.settledBy].sort())).toEqual(new Map([...decided].sort()));
         const acknowledged = [...decided].filter(([, how]) => how === 'ack').map(([tag]) => tag);
-        expect(acknowledged.map((tag) => told.get(tag))).toEqual(acknowledged.map(() => [true]));
+        expect(acknowledged.map((tag) => results.get(tag))).toEqual(acknowledged.map(() => [true]));
       }),
       { numRuns: 300 },
     );

@@ -43,12 +43,12 @@ async function start(): Promise<void> {
   await loop.start();
 }
 
-/** What was asked of the broker on the newest channel that consumes. */
+/** The methods sent on the newest consuming channel. */
 function consumed(): unknown[] {
   return [...(connection.consuming.at(-1)?.sent ?? [])];
 }
 
-it('declares, sets the prefetch and consumes, on each new channel again', async () => {
+it('declares, sets the prefetch and consumes on each new channel', async () => {
   await start();
   const first = consumed();
   expect(first).toEqual([
@@ -64,7 +64,7 @@ it('declares, sets the prefetch and consumes, on each new channel again', async 
   expect(listener.consuming).toHaveBeenCalledTimes(2);
 });
 
-it('waits longer after each attempt that does not consume, 30 s at most', async () => {
+it('waits longer after each failed attempt, up to 30 s', async () => {
   connection.prepare = (channel) => {
     channel.answers.set('assertQueue', () => Promise.reject(new Error('down')));
   };
@@ -83,7 +83,7 @@ it('waits longer after each attempt that does not consume, 30 s at most', async 
   });
 });
 
-it('tells of the loss also where a channel ends as soon as it consumes', async () => {
+it('reports a channel that closes as soon as it consumes', async () => {
   const reason = new Error('406');
   connection.prepare = (channel) => {
     channel.answers.set('consume', async () => {
@@ -97,8 +97,8 @@ it('tells of the loss also where a channel ends as soon as it consumes', async (
   expect(listener.channelLost).toHaveBeenCalledWith(reason);
 });
 
-describe('a loop that is closed while it sets up', () => {
-  it('opens no channel that stays, and ends as soon as the broker has answered', async () => {
+describe('a channel loop that is closed during setup', () => {
+  it("leaves no channel open and ends with the broker's reply", async () => {
     const answered = new Gate();
     connection.prepare = (channel) => channel.answers.set('assertQueue', () => answered.promise);
     golevelup.managedConnection.connects(connection);
@@ -115,7 +115,7 @@ describe('a loop that is closed while it sets up', () => {
     expect(listener.reconnecting).not.toHaveBeenCalled();
   });
 
-  it('waits no longer than it is allowed to', async () => {
+  it('waits no longer than its limit', async () => {
     connection.prepare = (channel) => {
       channel.answers.set('assertQueue', () => new Promise(() => undefined));
     };
@@ -131,8 +131,8 @@ describe('a loop that is closed while it sets up', () => {
   });
 });
 
-describe('a loop that is paused', () => {
-  it('has no consumer on a new channel before it is resumed', async () => {
+describe('a paused channel loop', () => {
+  it('does not consume on a new channel until it is resumed', async () => {
     await start();
     await loop.pause();
     connection.consuming[0]?.ends();
@@ -143,7 +143,7 @@ describe('a loop that is paused', () => {
     expect(connection.consuming).toHaveLength(2);
   });
 
-  it('consumes once, however often it is resumed', async () => {
+  it('consumes once, even if it is resumed twice', async () => {
     await start();
     await loop.pause();
     loop.resume();

@@ -7,7 +7,7 @@ import { FakeClock } from '../../support/fake-clock';
 import { aMessage } from '../fixtures';
 import { type FakeChannel, FakeConnection } from './fakes';
 
-const TERMS = { queue: 'billing', prefetch: 5, options: { noAck: false }, isDrained: false };
+const OPTIONS = { queue: 'billing', prefetch: 5, options: { noAck: false }, isDrained: false };
 
 let clock: FakeClock;
 let raw: FakeChannel;
@@ -22,7 +22,7 @@ beforeEach(async () => {
   raw = connection.channels[0]!;
 });
 
-function handOut(count: number): ChannelDelivery[] {
+function deliver(count: number): ChannelDelivery[] {
   return Array.from({ length: count }, (_, index) => {
     const message = aMessage({ deliveryTag: index + 1 });
     const delivery = { tag: index + 1, message, previous: undefined, next: undefined };
@@ -31,30 +31,30 @@ function handOut(count: number): ChannelDelivery[] {
   });
 }
 
-/** What the channel was made to send since it consumes, once the turn has ended. */
+/** What was sent since it consumes, after the end of the turn. */
 async function sent(): Promise<unknown[]> {
   await clock.endTurn();
   return raw.sent.filter(([method]) => method !== 'prefetch' && method !== 'consume');
 }
 
-describe('settling', () => {
+describe('settle', () => {
   it.each<[SettleAction, unknown[]]>([
     ['ack', ['ack', 1, false]],
     ['reject', ['reject', 1, false]],
     ['requeueFailed', ['reject', 1, true]],
     ['requeueUnprocessed', ['nack', 1, false, true]],
-  ])('%s is one frame for the one delivery', async (frame, expected) => {
+  ])('sends one frame for one delivery: %s', async (action, expected) => {
     const written: boolean[] = [];
-    const [delivery] = handOut(2);
-    channel.settle(delivery!, frame, (one) => written.push(one));
+    const [delivery] = deliver(2);
+    channel.settle(delivery!, action, (one) => written.push(one));
     expect(await sent()).toEqual([expected]);
     expect(written).toEqual([true]);
   });
 
   it.each<SettleAction>(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'])(
-    '%s is given the delivered message, by which instrumentations know it',
+    'passes the delivered message to amqplib, as instrumentations expect: %s',
     async (action) => {
-      const [delivery] = handOut(1);
+      const [delivery] = deliver(1);
       channel.settle(delivery!, action, () => undefined);
       await clock.endTurn();
       expect(raw.settled).toEqual([delivery!.message]);
@@ -62,8 +62,8 @@ describe('settling', () => {
     },
   );
 
-  it('one acknowledgement of several is given the last of their messages', async () => {
-    const deliveries = handOut(3);
+  it('passes the last message for an acknowledgement of several', async () => {
+    const deliveries = deliver(3);
     for (const index of [2, 0, 1]) channel.settle(deliveries[index]!, 'ack', () => undefined);
     await clock.endTurn();
     expect(raw.settled).toHaveLength(1);
@@ -71,17 +71,17 @@ describe('settling', () => {
   });
 
   it.each<[string, (message: IncomingMessage) => void]>([
-    ['changed the tag of', (message) => Object.assign(message.fields, { deliveryTag: 2 })],
-    ['taken the fields of', (message) => Object.assign(message, { fields: undefined })],
-  ])('settles the delivery also after a handler has %s its message', async (_what, change) => {
-    const [first] = handOut(2);
+    ['changed the delivery tag of', (message) => Object.assign(message.fields, { deliveryTag: 2 })],
+    ['removed the fields of', (message) => Object.assign(message, { fields: undefined })],
+  ])('settles the delivery even if the handler %s its message', async (_what, change) => {
+    const [first] = deliver(2);
     change(first!.message);
     channel.settle(first!, 'reject', () => undefined);
     expect(await sent()).toEqual([['reject', 1, false]]);
   });
 
-  it('touches only the delivery that was decided, with others in flight', async () => {
-    const deliveries = handOut(5);
+  it('settles only that delivery, with others in flight', async () => {
+    const deliveries = deliver(5);
     channel.settle(deliveries[2]!, 'reject', () => undefined);
     expect(await sent()).toEqual([['reject', 3, false]]);
     for (const tag of [1, 2, 4, 5]) {
@@ -94,32 +94,32 @@ describe('settling', () => {
   });
 
   it.each<SettleAction>(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'])(
-    '%s after the channel has closed sends nothing and says so',
-    async (frame) => {
+    'sends nothing and reports false after the channel closed: %s',
+    async (action) => {
       const written: boolean[] = [];
-      const [delivery] = handOut(1);
+      const [delivery] = deliver(1);
       raw.ends();
-      channel.settle(delivery!, frame, (one) => written.push(one));
+      channel.settle(delivery!, action, (one) => written.push(one));
       expect(await sent()).toEqual([]);
       expect(written).toEqual([false]);
     },
   );
 
   it.each<SettleAction>(['ack', 'reject', 'requeueFailed', 'requeueUnprocessed'])(
-    '%s where amqplib throws before it has told of the end is not written, and does not throw',
-    async (frame) => {
+    'reports false if amqplib throws before it reports the close: %s',
+    async (action) => {
       const written: boolean[] = [];
-      const [delivery] = handOut(1);
+      const [delivery] = deliver(1);
       raw.isOpen = false;
-      channel.settle(delivery!, frame, (one) => written.push(one));
+      channel.settle(delivery!, action, (one) => written.push(one));
       await clock.endTurn();
       expect(written).toEqual([false]);
     },
   );
 
-  it('an acknowledgement whose channel closes within the turn is not written', async () => {
+  it('reports false for an acknowledgement if the channel closes within the turn', async () => {
     const written: boolean[] = [];
-    const [delivery] = handOut(1);
+    const [delivery] = deliver(1);
     channel.settle(delivery!, 'ack', (one) => written.push(one));
     raw.ends(new Error('406'));
     expect(await sent()).toEqual([]);
@@ -127,8 +127,8 @@ describe('settling', () => {
   });
 });
 
-describe('the end of a channel', () => {
-  it('tells the reason that the broker gave', async () => {
+describe('the close of a channel', () => {
+  it('has the reason of the broker', async () => {
     const reason = new Error('PRECONDITION_FAILED');
     raw.ends(reason);
     expect(await channel.ended).toBe(reason);
@@ -136,14 +136,14 @@ describe('the end of a channel', () => {
     expect(channel.isOpen).toBe(false);
   });
 
-  it('has a reason also where nobody gave one', async () => {
+  it('has a default reason', async () => {
     raw.ends();
     expect((await channel.ended).message).toMatch(/channel closed/);
   });
 
-  it('by a cancel of the server writes what is pending, then closes the channel', async () => {
-    await channel.consume(TERMS);
-    const deliveries = handOut(2);
+  it('after a server cancel sends pending acknowledgements first', async () => {
+    await channel.consume(OPTIONS);
+    const deliveries = deliver(2);
     const written: boolean[] = [];
     channel.settle(deliveries[0]!, 'ack', (one) => written.push(one));
     raw.consumer(null);
@@ -154,33 +154,30 @@ describe('the end of a channel', () => {
     expect(channel.isConsuming).toBe(false);
   });
 
-  it.each([true, false])(
-    'asks about its queue before it closes, where that is to be drained: %s',
-    async (isDrained) => {
-      await channel.consume({ ...TERMS, isDrained });
-      raw.sent.length = 0;
-      const closing = channel.close(1_000);
-      await clock.pass(100);
-      await closing;
-      const asked = raw.sent.filter(([method]) => method === 'checkQueue');
-      expect(asked).toHaveLength(isDrained ? 4 : 0);
-      expect(raw.sent.at(-1)).toEqual(['close']);
-    },
-  );
+  it.each([true, false])('drains its queue first if that is required: %s', async (isDrained) => {
+    await channel.consume({ ...OPTIONS, isDrained });
+    raw.sent.length = 0;
+    const closing = channel.close(1_000);
+    await clock.pass(100);
+    await closing;
+    const asked = raw.sent.filter(([method]) => method === 'checkQueue');
+    expect(asked).toHaveLength(isDrained ? 4 : 0);
+    expect(raw.sent.at(-1)).toEqual(['close']);
+  });
 
-  it('hands nothing over any more', async () => {
-    await channel.consume(TERMS);
+  it('stops deliveries', async () => {
+    await channel.consume(OPTIONS);
     raw.consumer(aMessage());
     raw.ends();
     raw.consumer(aMessage());
     expect(arrived).toHaveLength(1);
   });
 
-  it('is no fault of fifty copies that wait for it', async () => {
+  it('can have fifty listeners without a warning', async () => {
     const warnings: Error[] = [];
     const warned = (warning: Error): void => void warnings.push(warning);
     process.on('warning', warned);
-    for (let copy = 0; copy < 50; copy += 1) {
+    for (let count = 0; count < 50; count += 1) {
       channel.lost.addEventListener('abort', () => undefined);
     }
     await clock.endTurn();
@@ -189,9 +186,9 @@ describe('the end of a channel', () => {
   });
 });
 
-describe('consuming', () => {
-  it('sets its own prefetch first', async () => {
-    await channel.consume(TERMS);
+describe('consume', () => {
+  it('sets the prefetch first', async () => {
+    await channel.consume(OPTIONS);
     expect(raw.sent).toEqual([
       ['prefetch', 5],
       ['consume', 'billing', { noAck: false }],
@@ -199,21 +196,21 @@ describe('consuming', () => {
     expect(channel.isConsuming).toBe(true);
   });
 
-  it('rejects with what the broker answers', async () => {
+  it('rejects with the error of the broker', async () => {
     const refusal = new Error('404');
     raw.answers.set('consume', () => Promise.reject(refusal));
-    await expect(channel.consume(TERMS)).rejects.toBe(refusal);
+    await expect(channel.consume(OPTIONS)).rejects.toBe(refusal);
     expect(channel.isConsuming).toBe(false);
   });
 
-  it('is cancelled once, whoever asks', async () => {
-    await channel.consume(TERMS);
+  it('is cancelled once by several calls', async () => {
+    await channel.consume(OPTIONS);
     await Promise.all([channel.cancel(), channel.cancel()]);
     expect(await sent()).toEqual([['cancel', 'tag']]);
   });
 
-  it('hands over what comes before the cancel is confirmed', async () => {
-    await channel.consume(TERMS);
+  it('delivers messages until the cancel is confirmed', async () => {
+    await channel.consume(OPTIONS);
     const confirmed = new Gate();
     raw.answers.set('cancel', () => confirmed.promise);
     const cancelled = channel.cancel();
@@ -223,16 +220,16 @@ describe('consuming', () => {
     expect(arrived).toHaveLength(1);
   });
 
-  it('a cancel does not reject where the channel goes first', async () => {
-    await channel.consume(TERMS);
+  it('does not make cancel reject if the channel closes first', async () => {
+    await channel.consume(OPTIONS);
     raw.answers.set('cancel', () => Promise.reject(new Error('Channel ended')));
     await expect(channel.cancel()).resolves.toBeUndefined();
   });
 });
 
-describe('closing', () => {
-  it('writes the pending acknowledgements before the round trip', async () => {
-    const [first, second] = handOut(2);
+describe('close', () => {
+  it('sends pending acknowledgements before the round trip', async () => {
+    const [first, second] = deliver(2);
     const written: boolean[] = [];
     channel.settle(first!, 'ack', (one) => written.push(one));
     channel.settle(second!, 'ack', (one) => written.push(one));
@@ -242,7 +239,7 @@ describe('closing', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('resolves with the answer, and no sooner', async () => {
+  it('resolves with the reply of the broker', async () => {
     const answered = new Gate();
     raw.answers.set('close', () => answered.promise);
     let closed = false;
@@ -255,20 +252,17 @@ describe('closing', () => {
     await closing;
   });
 
-  it.each(['the time limit', 'the connection'])(
-    'is ended by %s where no answer comes',
-    async (by) => {
-      raw.answers.set('close', () => new Promise(() => undefined));
-      const closing = channel.close(1_000);
-      if (by === 'the connection') raw.ends();
-      else await clock.pass(1_000);
-      await closing;
-      expect(channel.isOpen).toBe(false);
-      expect(clock.pending).toEqual([]);
-    },
-  );
+  it.each(['the time limit', 'the connection'])('ends with %s if there is no reply', async (by) => {
+    raw.answers.set('close', () => new Promise(() => undefined));
+    const closing = channel.close(1_000);
+    if (by === 'the connection') raw.ends();
+    else await clock.pass(1_000);
+    await closing;
+    expect(channel.isOpen).toBe(false);
+    expect(clock.pending).toEqual([]);
+  });
 
-  it('a second time does nothing', async () => {
+  it('does nothing the second time', async () => {
     await channel.close(1_000);
     await channel.close(1_000);
     expect(raw.sent).toEqual([['close']]);

@@ -24,19 +24,19 @@ async function resultOf<T>(promise: Promise<T>): Promise<T | 'pending'> {
 }
 
 describe('ready', () => {
-  it('gives the connection that is up', async () => {
+  it('resolves with the current connection', async () => {
     const raw = golevelup.managedConnection.connects();
     expect(await connection.ready(closing.signal)).toBe(raw);
   });
 
-  it('waits for the next one where none is up', async () => {
+  it('waits for the next connection if there is none', async () => {
     const ready = connection.ready(closing.signal);
     expect(await resultOf(ready)).toBe('pending');
     const raw = golevelup.managedConnection.connects();
     expect(await ready).toBe(raw);
   });
 
-  it("waits until golevelup's own declarations are made", async () => {
+  it("waits for golevelup's own declarations", async () => {
     const declared = new Gate();
     golevelup.declared = declared.promise;
     const raw = golevelup.managedConnection.connects();
@@ -46,7 +46,7 @@ describe('ready', () => {
     expect(await ready).toBe(raw);
   });
 
-  it('goes on without the declarations after 10 s: theirs is another channel', async () => {
+  it('waits for the declarations for at most 10 s', async () => {
     golevelup.declared = new Promise(() => undefined);
     const raw = golevelup.managedConnection.connects();
     const ready = connection.ready(closing.signal);
@@ -56,7 +56,7 @@ describe('ready', () => {
     expect(await ready).toBe(raw);
   });
 
-  it('gives the newer connection where the first went during the declarations', async () => {
+  it('resolves with the newer connection if the first was lost meanwhile', async () => {
     const declared = new Gate();
     golevelup.declared = declared.promise;
     golevelup.managedConnection.connects();
@@ -68,7 +68,7 @@ describe('ready', () => {
   });
 
   it.each(['the connection', 'the declarations'])(
-    'ends at once by the signal while it waits for %s',
+    'ends immediately on abort while it waits for %s',
     async (what) => {
       golevelup.declared = new Promise(() => undefined);
       if (what === 'the declarations') golevelup.managedConnection.connects();
@@ -80,7 +80,7 @@ describe('ready', () => {
     },
   );
 
-  it('leaves no listener behind, and waits once for many subscriptions', async () => {
+  it('leaves no listener and waits once for many subscriptions', async () => {
     const declared = new Gate();
     golevelup.declared = declared.promise;
     const ready = Array.from({ length: 20 }, () => connection.ready(new AbortController().signal));
@@ -95,28 +95,28 @@ describe('ready', () => {
     expect(golevelup.waits).toBe(2);
   });
 
-  it('goes on where the wait for the declarations rejects', async () => {
+  it('continues if the wait for the declarations rejects', async () => {
     golevelup.declared = Promise.reject(new Error('closed'));
     const raw = golevelup.managedConnection.connects();
     expect(await connection.ready(closing.signal)).toBe(raw);
   });
 });
 
-describe('the reason of a lost channel', () => {
-  it('is what the channel says while the connection is up', () => {
+describe('reasonOf', () => {
+  it('is the reason of the channel while the connection is open', () => {
     const raw = golevelup.managedConnection.connects();
     const reason = new Error('406');
     expect(connection.reasonOf(raw.asRaw, reason)).toBe(reason);
   });
 
-  it('is what ended the connection where that has gone', () => {
+  it('is the reason of the connection if that was lost', () => {
     const raw = golevelup.managedConnection.connects();
     const err = new Error('Heartbeat timeout');
     golevelup.managedConnection.loses(err);
     expect(connection.reasonOf(raw.asRaw, new Error('closed'))).toBe(err);
   });
 
-  it('is what the channel says where nobody knows why the connection went', () => {
+  it('is the reason of the channel if the connection was lost without a reason', () => {
     const raw = golevelup.managedConnection.connects();
     golevelup.managedConnection.loses(undefined);
     const reason = new Error('closed');
@@ -124,7 +124,7 @@ describe('the reason of a lost channel', () => {
   });
 });
 
-describe('the version of the server', () => {
+describe('serverVersionOf', () => {
   const versionOf = (serverProperties: unknown) =>
     serverVersionOf({ connection: { serverProperties } } as unknown as RawConnection);
 
@@ -133,11 +133,11 @@ describe('the version of the server', () => {
     ['4.3.0-rc.1', [4, 3]],
     [undefined, [0, 0]],
     ['unknown', [0, 0]],
-  ])('of %s is %j', (version, expected) => {
+  ])('reads %s as %j', (version, expected) => {
     expect(versionOf({ version })).toEqual(expected);
   });
 
-  it('is 0.0 where the server says nothing', () => {
+  it('is 0.0 without server properties', () => {
     expect(versionOf(undefined)).toEqual([0, 0]);
   });
 });

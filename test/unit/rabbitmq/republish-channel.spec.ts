@@ -3,7 +3,7 @@ import type { OutgoingMessage } from '../../../lib/delivery/republish';
 import { RepublishChannel } from '../../../lib/rabbitmq/republish-channel';
 import { FakeChannel } from './fakes';
 
-const COPY: OutgoingMessage = {
+const MESSAGE: OutgoingMessage = {
   body: Buffer.from('{}'),
   properties: { messageId: 'm1' },
   headers: { 'x-settle-attempt': 2 },
@@ -17,13 +17,13 @@ beforeEach(() => {
   channel = new RepublishChannel(raw.asRaw);
 });
 
-/** How the publishes have ended so far. */
-async function endsOf(...publishes: Promise<unknown>[]): Promise<unknown[]> {
+/** The results so far. */
+async function resultsOf(...publishes: Promise<unknown>[]): Promise<unknown[]> {
   await new Promise((resolve) => setImmediate(resolve));
   return Promise.all(publishes.map((one) => Promise.race([one, Promise.resolve('pending')])));
 }
 
-/** The number that the publish of this index carries. */
+/** The number in the header of a published message. */
 function numberOf(index: number): unknown {
   const publishes = raw.sent.filter(([method]) => method === 'publish');
   return (publishes[index]![4] as { headers: Record<string, unknown> }).headers['x-settle-copy'];
@@ -33,15 +33,15 @@ function returns(number: unknown): void {
   raw.emit('return', { properties: { headers: { 'x-settle-copy': number } } });
 }
 
-describe('a copy', () => {
-  it('goes mandatory through the default exchange, with a number of its own', () => {
-    void channel.publish('billing', COPY);
-    void channel.publish('billing', COPY);
+describe('publish', () => {
+  it('publishes a mandatory message to the default exchange, with a number of its own', () => {
+    void channel.publish('billing', MESSAGE);
+    void channel.publish('billing', MESSAGE);
     expect(raw.sent[0]).toEqual([
       'publish',
       '',
       'billing',
-      COPY.body,
+      MESSAGE.body,
       {
         messageId: 'm1',
         mandatory: true,
@@ -51,30 +51,30 @@ describe('a copy', () => {
     expect(numberOf(0)).not.toBe(numberOf(1));
   });
 
-  it('is sent when the broker has confirmed it, and no sooner', async () => {
-    const publish = channel.publish('billing', COPY);
-    expect(await endsOf(publish)).toEqual(['pending']);
+  it('resolves with confirmed once the broker confirms', async () => {
+    const publish = channel.publish('billing', MESSAGE);
+    expect(await resultsOf(publish)).toEqual(['pending']);
     raw.confirms[0]!(null);
     expect(await publish).toBe('confirmed');
   });
 
-  it('is refused where the broker says no', async () => {
-    const publish = channel.publish('billing', COPY);
+  it('resolves with refused if the broker nacks', async () => {
+    const publish = channel.publish('billing', MESSAGE);
     raw.confirms[0]!(new Error('message nacked'));
     expect(await publish).toBe('refused');
   });
 
-  it('is returned where no queue took it, whatever the confirm says', async () => {
-    const publishes = [1, 2, 3].map(() => channel.publish('billing', COPY));
+  it('resolves with returned for a returned message, despite its confirm', async () => {
+    const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE));
     returns(numberOf(1));
     for (const confirm of raw.confirms) confirm(null);
     expect(await Promise.all(publishes)).toEqual(['confirmed', 'returned', 'confirmed']);
   });
 
   it.each([undefined, null, 'x', 99, { a: 1 }])(
-    'is not confused by a return with number %j',
+    'ignores a return with number %j',
     async (number) => {
-      const publish = channel.publish('billing', COPY);
+      const publish = channel.publish('billing', MESSAGE);
       returns(number);
       raw.emit('return', { properties: {} });
       raw.confirms[0]!(null);
@@ -83,67 +83,67 @@ describe('a copy', () => {
   );
 });
 
-describe('when the channel closes', () => {
-  it('every pending copy is unknown, also those that amqplib forgets', async () => {
-    const publishes = [1, 2, 3].map(() => channel.publish('billing', COPY));
+describe('after the channel closed', () => {
+  it('pending messages are unknown, also those that amqplib forgets', async () => {
+    const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE));
     raw.confirms[1]!(null);
     raw.ends();
-    expect(await endsOf(...publishes)).toEqual(['unknown', 'confirmed', 'unknown']);
+    expect(await resultsOf(...publishes)).toEqual(['unknown', 'confirmed', 'unknown']);
   });
 
-  it('a callback that comes afterwards changes nothing', async () => {
-    const publish = channel.publish('billing', COPY);
+  it('a later callback has no effect', async () => {
+    const publish = channel.publish('billing', MESSAGE);
     raw.ends(new Error('404'));
     raw.confirms[0]!(null);
     expect(await publish).toBe('unknown');
   });
 
-  it('a callback with the error of the close, before the close is told, is no confirm', async () => {
-    const publish = channel.publish('billing', COPY);
+  it('a callback with the error of the close is not a confirm', async () => {
+    const publish = channel.publish('billing', MESSAGE);
     raw.confirms[0]!(new Error('channel closed'));
     raw.ends();
     expect(await publish).not.toBe('confirmed');
   });
 
-  it('a copy that comes later is not published', async () => {
+  it('nothing is published', async () => {
     raw.ends();
     expect(channel.isOpen).toBe(false);
-    expect(await channel.publish('billing', COPY)).toBe('unknown');
+    expect(await channel.publish('billing', MESSAGE)).toBe('unknown');
     expect(raw.sent).toEqual([]);
   });
 
-  it('by us, it is closed once, and what is pending is unknown', async () => {
-    const publish = channel.publish('billing', COPY);
+  it('by close(), pending messages are unknown and a second close() does nothing', async () => {
+    const publish = channel.publish('billing', MESSAGE);
     await Promise.all([channel.close(), channel.close()]);
     expect(await publish).toBe('unknown');
     expect(raw.sent.filter(([method]) => method === 'close')).toHaveLength(1);
   });
 
-  it('a close that is too late does not reject', async () => {
+  it('close() does not reject', async () => {
     raw.answers.set('close', () => Promise.reject(new Error('Channel closed')));
     await expect(channel.close()).resolves.toBeUndefined();
   });
 });
 
-it('a copy that can not be written takes the channel with it: later confirms would be one off', async () => {
-  const earlier = channel.publish('billing', COPY);
+it('an unencodable message closes the channel, since later confirms would be shifted', async () => {
+  const earlier = channel.publish('billing', MESSAGE);
   const publish = raw.publish.bind(raw);
   raw.publish = (...values) => {
-    raw.confirms.push(values[4]); // amqplib counts the callback in before it encodes.
+    raw.confirms.push(values[4]); // amqplib registers the callback before it encodes.
     throw new TypeError('Unsupported type');
   };
-  const unwritten = channel.publish('billing', COPY);
+  const unwritten = channel.publish('billing', MESSAGE);
   raw.publish = publish;
-  const later = channel.publish('billing', COPY);
+  const later = channel.publish('billing', MESSAGE);
   for (const confirm of raw.confirms) confirm(null);
-  expect(await endsOf(earlier, unwritten, later)).toEqual(['unknown', 'unencodable', 'unknown']);
+  expect(await resultsOf(earlier, unwritten, later)).toEqual(['unknown', 'unencodable', 'unknown']);
   expect(raw.isOpen).toBe(false);
 });
 
-it('a copy whose headers have no end is unencodable, and never rejects', async () => {
+it('a message with circular headers is unencodable', async () => {
   const endless: Record<string, unknown> = {};
   endless['itself'] = endless;
-  await expect(channel.publish('billing', { ...COPY, headers: endless })).resolves.toBe(
+  await expect(channel.publish('billing', { ...MESSAGE, headers: endless })).resolves.toBe(
     'unencodable',
   );
 });

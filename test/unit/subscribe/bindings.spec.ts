@@ -12,7 +12,7 @@ function faults(options: Readonly<Record<string, unknown>>): readonly string[] {
 }
 
 describe('bindingsOf', () => {
-  it('has one for each routing key, in order, then those of bindings', () => {
+  it('returns one binding per routing key, in order, then those of bindings', () => {
     const bindings = bindingsOf({
       exchange: 'orders',
       routingKey: ['b', 'a'],
@@ -25,7 +25,7 @@ describe('bindingsOf', () => {
     ]);
   });
 
-  it('keeps apart the empty key, no key and each exchange, and has each binding once', () => {
+  it('distinguishes the empty key, no key and exchanges, and removes duplicates', () => {
     const bindings = bindingsOf({
       exchange: 'orders',
       routingKey: ['', 'a', 'a'],
@@ -44,30 +44,30 @@ describe('bindingsOf', () => {
     ]);
   });
 
-  it('takes a list of one key for that key', () => {
+  it('accepts a list of one key', () => {
     expect(bindingsOf({ exchange: 'orders', routingKey: ['a'] })).toEqual([
       { exchange: 'orders', routingKey: 'a' },
     ]);
   });
 
-  it('binds without a key where an exchange stands alone', () => {
+  it('binds without a key if there is only an exchange', () => {
     expect(bindingsOf({ exchange: 'orders' })).toEqual([
       { exchange: 'orders', routingKey: undefined },
     ]);
   });
 
-  it('has none without an exchange', () => {
+  it('returns none without an exchange', () => {
     expect(bindingsOf({ queue: 'q' })).toEqual([]);
     expect(bindingsOf({ queue: 'q', exchange: '' })).toEqual([]);
   });
 
-  it('takes from a binding what a binding has, and nothing else', () => {
+  it('ignores other properties of a binding', () => {
     const binding = { exchange: 'orders', routingKey: 'a', arguments: { x: 1 } };
     expect(bindingsOf({ bindings: [binding] })).toEqual([{ exchange: 'orders', routingKey: 'a' }]);
   });
 });
 
-describe('a fault of a binding', () => {
+describe('the faults of bindings', () => {
   it.each<[option: string, found: string, options: Record<string, unknown>]>([
     ['exchange', 'undefined', { queue: 'q', routingKey: 'order.paid' }],
     ['exchange', "''", { queue: 'q', routingKey: 'order.paid', exchange: '' }],
@@ -85,18 +85,18 @@ describe('a fault of a binding', () => {
     ['bindings', '{ exchange', { queue: 'q', bindings: { exchange: 'x', routingKey: 'a' } }],
     ['queue', 'undefined', {}],
     ['queue', 'undefined', { bindings: [] }],
-  ])('%s: found %s', (option, found, options) => {
+  ])('name %s and the value %s', (option, found, options) => {
     const start = `${HANDLER}: ${option}: expected `;
     const matching = faults(options).filter((line) => line.startsWith(start));
     expect(matching).toEqual([expect.stringContaining(`; found ${found}`)]);
   });
 
-  it('is not what has 255 bytes', () => {
+  it('do not include names of 255 bytes', () => {
     const name = `${'ü'.repeat(127)}x`;
     expect(faults({ queue: 'q', exchange: name, routingKey: name })).toEqual([]);
   });
 
-  it('is not the empty routing key', () => {
+  it('do not include an empty routing key', () => {
     expect(faults({ queue: 'q', exchange: 'x', routingKey: '' })).toEqual([]);
   });
 });
@@ -104,12 +104,12 @@ describe('a fault of a binding', () => {
 describe('joinOptions', () => {
   const join = (...list: SubscribeOptions[]) => joinOptions(HANDLER, list);
 
-  it('leaves one @Subscribe as it is', () => {
+  it('returns a single @Subscribe unchanged', () => {
     const options = { queue: 'q', exchange: 'x' };
     expect(join(options)).toEqual({ groups: [options], faults: [] });
   });
 
-  it('makes one subscription of several on one queue, with the bindings of all', () => {
+  it('joins several on one queue into one subscription with all bindings', () => {
     const { groups, faults } = join(
       { queue: 'q', exchange: 'orders', routingKey: ['a', 'b'], prefetch: 5 },
       { queue: 'q', exchange: 'refunds', routingKey: 'c' },
@@ -127,7 +127,7 @@ describe('joinOptions', () => {
     ]);
   });
 
-  it('keeps several queues apart, in the order of the source', () => {
+  it('keeps queues separate, in source order', () => {
     const { groups, faults } = join(
       { queue: 'q', exchange: 'orders' },
       { queue: 'r', exchange: 'orders' },
@@ -139,7 +139,7 @@ describe('joinOptions', () => {
   });
 
   it.each<[string, SubscribeOptions, SubscribeOptions]>([
-    ['queues that the server names', { exchange: 'x' }, { exchange: 'x' }],
+    ['server-named queues', { exchange: 'x' }, { exchange: 'x' }],
     [
       'one queue on two connections',
       { queue: 'q', connection: 'a' },
@@ -150,7 +150,7 @@ describe('joinOptions', () => {
     expect(join(one, other)).toEqual({ groups: [one, other], faults: [] });
   });
 
-  it('finds an option that two of them say differently, whichever comes first', () => {
+  it('reports an option with two values, in any order', () => {
     for (const list of [
       [
         { queue: 'q', prefetch: 5 },
@@ -165,7 +165,7 @@ describe('joinOptions', () => {
     }
   });
 
-  it('takes an option that only one of them has, whichever it is', () => {
+  it('accepts an option of only one of them, in any order', () => {
     for (const list of [
       [
         { queue: 'q', exchange: 'x', prefetch: 5 },
@@ -182,7 +182,7 @@ describe('joinOptions', () => {
     }
   });
 
-  it('takes what is written alike for alike', () => {
+  it('accepts equal values', () => {
     const backoff = fixed('1s');
     const { faults } = join(
       { queue: 'q', retry: { attempts: 3, backoff }, queueOptions: { arguments: { a: 1 } } },
@@ -191,7 +191,7 @@ describe('joinOptions', () => {
     expect(faults).toEqual([]);
   });
 
-  it('hides no fault of a single one', () => {
+  it('reports the faults of each', () => {
     const lost = { queue: 'q', routingKey: 'lost' };
     const good = { queue: 'q', exchange: 'x', routingKey: 'a' };
     const none = { queue: 'q', bindings: 5 as never };
@@ -209,7 +209,7 @@ describe('joinOptions', () => {
     }
   });
 
-  it('changes none of the options that it is given', () => {
+  it('does not change the given options', () => {
     const one = Object.freeze({ queue: 'q', exchange: 'x' });
     const other = Object.freeze({ queue: 'q', exchange: 'y' });
     join(one, other);

@@ -8,7 +8,7 @@ import { isQueueName } from '../../../lib/subscribe/value-checks';
 
 const HANDLER = 'Billing.charge';
 
-/** Faults of options that may hold anything, as those of a JavaScript user can. */
+/** The faults of options of any type, as JavaScript allows. */
 function faults(options: Readonly<Record<string, unknown>>, defaults?: SubscribeDefaults) {
   return faultsOf(normalize(HANDLER, options, defaults));
 }
@@ -17,9 +17,9 @@ const quorum = { queue: 'q', queueType: 'quorum' };
 const counted = { attempts: 3 };
 const long = 'ü'.repeat(128);
 
-describe('a fault names class and method, the option and what was found', () => {
+describe('a fault names the handler, the option and the found value', () => {
   it.each<[option: string, found: string, options: Record<string, unknown>]>([
-    // The options as they are written.
+    // Options as written.
     ['queue', 'undefined', { queue: undefined, exchange: 'x' }],
     ['queue', "''", { queue: '', exchange: 'x' }],
     ['queue', '5', { queue: 5, exchange: 'x' }],
@@ -74,7 +74,7 @@ describe('a fault names class and method, the option and what was found', () => 
     ['onPanic', '[Function: drop]', { queue: 'q', onPanic: drop }],
     ['onInvalidPayload', "'ack'", { queue: 'q', onInvalidPayload: 'ack' }],
     ['onError', "'explode'", { queue: 'q', onError: [on(Error, 'explode' as never)] }],
-    // Options that do not go together.
+    // Combinations.
     [
       "queueOptions.arguments['x-queue-type']",
       "'quorum'",
@@ -139,7 +139,7 @@ describe('a fault names class and method, the option and what was found', () => 
       '{',
       { ...quorum, retry: { attempts: 3, by: 'broker', backoff: linear('1s', { jitter: 0.1 }) } },
     ],
-    // A queue that the server names.
+    // A server-named queue.
     ['retry.backoff', '{', { exchange: 'x', retry: { attempts: 3, backoff: fixed('1s') } }],
     ['retry.by', "'broker'", { exchange: 'x', retry: { attempts: 3, by: 'broker' } }],
     ['deadLetter.by', "'broker'", { exchange: 'x', deadLetter: { queue: 'dead', by: 'broker' } }],
@@ -153,11 +153,11 @@ describe('a fault names class and method, the option and what was found', () => 
   });
 });
 
-describe('what is no fault', () => {
+describe('valid options', () => {
   it.each<[name: string, options: Record<string, unknown>]>([
     ['a queue alone', { queue: 'q' }],
     [
-      'every option there is',
+      'every option',
       {
         name: 'n',
         connection: 'c',
@@ -181,12 +181,15 @@ describe('what is no fault', () => {
         declare: { queue: true, waiting: true, deadLetter: false },
       },
     ],
-    ['an exchange alone: the server names the queue', { exchange: 'x' }],
-    ['a name alone: the handlers map has the rest', { name: 'billing' }],
+    ['an exchange alone, for a server-named queue', { exchange: 'x' }],
+    ['a name alone, with the rest in handlers', { name: 'billing' }],
     ['a queue of 255 bytes', { queue: `${'ü'.repeat(127)}x` }],
-    ['the least and the most', { queue: 'q', prefetch: 1, retry: { attempts: 1 }, timeout: 1 }],
-    ['the most', { queue: 'q', prefetch: 65_535, retry: { attempts: 10_000 }, timeout: '49d' }],
-    ['a backoff of one’s own', { queue: 'q', retry: { attempts: 3, backoff: { delay: () => 5 } } }],
+    ['the smallest values', { queue: 'q', prefetch: 1, retry: { attempts: 1 }, timeout: 1 }],
+    [
+      'the largest values',
+      { queue: 'q', prefetch: 65_535, retry: { attempts: 10_000 }, timeout: '49d' },
+    ],
+    ['a custom backoff', { queue: 'q', retry: { attempts: 3, backoff: { delay: () => 5 } } }],
     [
       'a backoff that is an instance of a class',
       {
@@ -201,42 +204,36 @@ describe('what is no fault', () => {
         },
       },
     ],
-    [
-      'the broker’s delay',
-      { ...quorum, retry: { attempts: 3, by: 'broker', backoff: linear('5s') } },
-    ],
+    ['retry.by broker', { ...quorum, retry: { attempts: 3, by: 'broker', backoff: linear('5s') } }],
     ['noAck alone', { queue: 'q', noAck: true }],
+    ['deadLetter.by broker', { ...quorum, deadLetter: { queue: 'dead', by: 'broker' } }],
     [
-      'a dead letter that the broker moves',
-      { ...quorum, deadLetter: { queue: 'dead', by: 'broker' } },
-    ],
-    [
-      'onInvalidPayload retry with an end',
+      'onInvalidPayload retry with retry.attempts',
       { queue: 'q', onInvalidPayload: 'retry', retry: counted },
     ],
     ['outcomes as policies', { queue: 'q', onError: drop('why'), onPanic: retry() }],
     [
-      'rules and an end',
+      'rules and a last policy',
       { queue: 'q', onError: [on(Error, 'drop'), on([TypeError], 'skip'), 'retry'] },
     ],
-    ['rules without an end', { queue: 'q', onError: [on(() => true, 'drop')] }],
+    ['rules without a last policy', { queue: 'q', onError: [on(() => true, 'drop')] }],
     ['a rule alone', { queue: 'q', onError: on(Error, 'drop') }],
     [
-      'a queue type that is said twice alike',
+      'the same queue type twice',
       { ...quorum, queueOptions: { arguments: { 'x-queue-type': 'quorum' } } },
     ],
     [
-      'a dead-letter route of the queue’s own',
+      'a dead-letter exchange of the queue',
       { queue: 'q', queueOptions: { deadLetterExchange: 'x' } },
     ],
     ['an exclusive classic queue', { queue: 'q', queueOptions: { exclusive: true } }],
-    ['retry on a queue that the server names', { exchange: 'x', retry: counted }],
-    ['a dead letter of the runtime’s there', { exchange: 'x', deadLetter: 'dead' }],
+    ['retry on a server-named queue', { exchange: 'x', retry: counted }],
+    ['a client-side dead letter on a server-named queue', { exchange: 'x', deadLetter: 'dead' }],
   ])('%s', (_name, options) => {
     expect(faults(options)).toEqual([]);
   });
 
-  it('defaults that do not fit a noAck subscription or a queue named by the server', () => {
+  it('defaults that do not apply to noAck or to a server-named queue', () => {
     const defaults = { retry: counted, deadLetter: (queue: string) => `${queue}.dead` };
     expect(faults({ queue: 'q', noAck: true }, defaults)).toEqual([]);
     expect(faults({ exchange: 'x' }, { ...defaults, queueType: 'quorum' })).toEqual([]);
@@ -254,13 +251,13 @@ describe('defaults', () => {
     ['onInvalidPayload', { onInvalidPayload: 'retry' }],
     ['queueType', { queueType: 'stream' }],
     ['deadLetter', { deadLetter: () => 5 }],
-  ])('are checked as options are: %s', (option, defaults) => {
+  ])('are checked like options: %s', (option, defaults) => {
     expect(faults({ queue: 'q' }, defaults)).toEqual([
       expect.stringContaining(`${HANDLER}: ${option}: expected `),
     ]);
   });
 
-  it('never lose a dead letter in silence because the function for it throws', () => {
+  it('report an error of the deadLetter function', () => {
     const deadLetter = (): never => {
       throw new Error('no such tenant');
     };
@@ -269,13 +266,13 @@ describe('defaults', () => {
     ]);
   });
 
-  it('do no harm where the subscription says otherwise', () => {
+  it('are not checked if the subscription overrides them', () => {
     expect(faults({ queue: 'q', onError: 'drop' }, { onError: 'explode' as never })).toEqual([]);
   });
 });
 
-describe('all faults of one subscription', () => {
-  it('are found at once, a line each', () => {
+describe('the faults of a subscription', () => {
+  it('are reported together, one line each', () => {
     const options = { queue: '', prefetch: 0, retry: { attempts: 0 }, onPanic: 'x', colour: 'red' };
     const lines = faults(options);
     for (const option of ['queue', 'prefetch', 'retry.attempts', 'onPanic', 'colour']) {
@@ -284,19 +281,19 @@ describe('all faults of one subscription', () => {
     expect(lines).toHaveLength(5);
   });
 
-  it('are found once each', () => {
+  it('are reported once', () => {
     expect(faults({ queue: undefined })).toHaveLength(1);
     expect(faults({})).toHaveLength(1);
   });
 
-  it('say of a policy before the last line that a rule belongs there', () => {
+  it('explain that a policy can only be last', () => {
     expect(faults({ queue: 'q', onError: ['drop', on(Error, 'retry')] })).toEqual([
       expect.stringContaining('before the last'),
     ]);
   });
 
   it.each(['errorHandler', 'errorBehavior', 'batchOptions', 'assertQueueErrorHandler'])(
-    'say of %s, an option of golevelup’s, what takes its place',
+    "name the replacement of golevelup's option %s",
     (option) => {
       expect(faults({ queue: 'q', [option]: {} })).toEqual([
         expect.stringMatching(new RegExp(`^Billing\\.charge: ${option}: .*instead: .`)),
@@ -304,7 +301,7 @@ describe('all faults of one subscription', () => {
     },
   );
 
-  it('name an option that does not exist', () => {
+  it('name an unknown option', () => {
     expect(faults({ queue: 'q', prefetsch: 5 })).toEqual([
       expect.stringMatching(/^Billing\.charge: prefetsch: no such option/),
     ]);

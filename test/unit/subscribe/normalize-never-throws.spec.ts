@@ -34,7 +34,7 @@ describe('normalize and joinOptions never throw', () => {
   const value = fc.oneof(fc.anything({ withBigInt: true, withDate: true, withMap: true }), retry);
   const options = fc.dictionary(fc.oneof(fc.constantFrom(...keys), fc.string()), value);
 
-  it('for arbitrary options and defaults, and each fault is one line that names the handler', () => {
+  it('for arbitrary options and defaults, and name the handler in each fault', () => {
     fc.assert(
       fc.property(options, options, (own, defaults) => {
         for (const line of faultsOf(normalize(HANDLER, own as never, defaults as never))) {
@@ -52,7 +52,7 @@ describe('normalize and joinOptions never throw', () => {
     );
   });
 
-  it.each(oddValues)('with %s in the place of any option', (_name, make) => {
+  it.each(oddValues)('with %s as any option', (_name, make) => {
     for (const key of keys) {
       const odd = { queue: 'q', [key]: make() } as never;
       for (const line of faultsOf(normalize(HANDLER, odd))) expect(line).toContain(HANDLER);
@@ -66,7 +66,7 @@ describe('normalize and joinOptions never throw', () => {
     ['a text', 'billing'],
     ['options whose getters throw', Object.defineProperty({}, 'noAck', { get: fail })],
     ['a proxy whose traps throw', new Proxy({}, { get: fail, has: fail })],
-  ])('with %s in the place of all options: a fault', (_name, options) => {
+  ])('with %s as options, which is a fault', (_name, options) => {
     expect(faultsOf(normalize(HANDLER, options as never))).toEqual([
       expect.stringMatching(/^Billing\.charge: options: expected an object/),
     ]);

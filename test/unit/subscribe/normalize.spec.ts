@@ -9,7 +9,7 @@ import { aSubscription, HANDLER, QUEUE } from '../fixtures';
 const ALL = { queue: true, bindings: true, waiting: true, deadLetter: true };
 
 describe('normalize', () => {
-  it('fills in what the documentation says about options that are left out', () => {
+  it('applies the documented defaults', () => {
     const options = { queue: QUEUE };
     expect(normalize(HANDLER, options)).toEqual({
       handler: HANDLER,
@@ -35,20 +35,20 @@ describe('normalize', () => {
     });
   });
 
-  it('freezes what it makes, and leaves what it was given as it was', () => {
+  it('freezes its result and does not change the given options', () => {
     const queueOptions = { durable: true };
     const options = { queue: QUEUE, queueOptions, retry: { attempts: 3 }, deadLetter: 'dead' };
-    const made = normalize(HANDLER, options);
+    const normalized = normalize(HANDLER, options);
     const parts = [
-      made,
-      made.queueOptions,
-      made.bindings,
-      made.retry,
-      made.deadLetter,
-      made.deadLetter?.queueOptions,
-      made.onError,
-      made.onError.rules,
-      made.declare,
+      normalized,
+      normalized.queueOptions,
+      normalized.bindings,
+      normalized.retry,
+      normalized.deadLetter,
+      normalized.deadLetter?.queueOptions,
+      normalized.onError,
+      normalized.onError.rules,
+      normalized.declare,
     ];
     expect(parts.map((part) => Object.isFrozen(part))).toEqual(parts.map(() => true));
     expect(Object.isFrozen(options) || Object.isFrozen(queueOptions)).toBe(false);
@@ -85,11 +85,11 @@ describe('normalize', () => {
     expect(aSubscription(all)).toMatchObject(expected);
   });
 
-  it('takes each from the defaults where the subscription leaves it out', () => {
+  it('uses the defaults of the module for missing options', () => {
     expect(aSubscription({}, all)).toMatchObject(expected);
   });
 
-  it('takes each from the subscription where both have it, false and 0 included', () => {
+  it('prefers the subscription to the defaults, also false and 0', () => {
     const other: SubscribeDefaults = {
       queueType: 'classic',
       prefetch: 1,
@@ -107,56 +107,51 @@ describe('normalize', () => {
     expect(faultsOf(aSubscription({ prefetch: 0 }, all))).toHaveLength(1);
   });
 
-  it('takes a retry declaration whole: its backoff does not come from elsewhere', () => {
+  it('does not merge the backoff of the defaults into retry', () => {
     const { retry, backoff } = aSubscription({ retry: { attempts: 2 } }, all);
     expect(retry).toEqual({ attempts: 2, by: 'client', maxDeliveries: 1_000 });
     expect(backoff).toBe(DEFAULT_BACKOFF);
   });
 
-  it('is named by the option name, else by the queue, else not at all', () => {
+  it('names a subscription by name, else by its queue', () => {
     expect(aSubscription({ name: 'n' }).name).toBe('n');
     expect(aSubscription().name).toBe(QUEUE);
     expect(normalize(HANDLER, { exchange: 'x' }).name).toBe('');
   });
 });
 
-describe('the queue type', () => {
+describe('queueType', () => {
   const argument = (type: unknown) => ({ arguments: { 'x-queue-type': type } });
 
   it.each<[string, SubscribeOptions, SubscribeDefaults, string]>([
     ['is classic by default', { queue: 'q' }, {}, 'classic'],
     [
-      'is what the queue’s own argument says',
+      'comes from the argument x-queue-type',
       { queue: 'q', queueOptions: argument('quorum') },
       {},
       'quorum',
     ],
     [
-      'is that of the argument before that of the defaults',
+      'prefers the argument to the defaults',
       { queue: 'q', queueOptions: argument('classic') },
       { queueType: 'quorum' },
       'classic',
     ],
     [
-      'is that of the defaults for a queue with a name',
+      'comes from the defaults for a named queue',
       { queue: 'q' },
       { queueType: 'quorum' },
       'quorum',
     ],
     [
-      'is that of the defaults for an entry of handlers',
+      'comes from the defaults for an entry of handlers',
       { name: 'n' },
       { queueType: 'quorum' },
       'quorum',
     ],
+    ['is classic for a server-named queue', { exchange: 'x' }, { queueType: 'quorum' }, 'classic'],
     [
-      'is classic for a queue that the server names',
-      { exchange: 'x' },
-      { queueType: 'quorum' },
-      'classic',
-    ],
-    [
-      'is that of the option before all',
+      'prefers the option',
       { queue: 'q', queueType: 'classic' },
       { queueType: 'quorum' },
       'classic',
@@ -174,31 +169,27 @@ describe('declare', () => {
       { declare: false },
       { queue: false, bindings: false, waiting: false, deadLetter: false },
     ],
-    ['the queue alone is not', { declare: { queue: false } }, { queue: false, bindings: true }],
-    ['waiting queues alone are not', { declare: { waiting: false } }, { waiting: false }],
+    ['not the queue', { declare: { queue: false } }, { queue: false, bindings: true }],
+    ['not the waiting queues', { declare: { waiting: false } }, { waiting: false }],
+    ['not the dead-letter queue', { declare: { deadLetter: false } }, { deadLetter: false }],
     [
-      'the dead-letter queue alone is not',
-      { declare: { deadLetter: false } },
-      { deadLetter: false },
-    ],
-    [
-      'golevelup’s way to leave the queue alone binds it all the same',
+      'createQueueIfNotExists: false still binds',
       { createQueueIfNotExists: false },
       { queue: false },
     ],
     [
-      'what is said here goes before golevelup’s option',
+      'declare takes precedence over createQueueIfNotExists',
       { createQueueIfNotExists: false, declare: { queue: true } },
       {},
     ],
-    ['nothing named is everything', { declare: {} }, {}],
+    ['an empty object declares everything', { declare: {} }, {}],
   ])('%s', (_name, options, expected) => {
     expect(aSubscription(options).declare).toEqual({ ...ALL, ...expected });
   });
 });
 
 describe('deadLetter', () => {
-  it('is the name of a queue, or more about it', () => {
+  it('accepts a name or an object', () => {
     const bare = { queue: 'dead', by: 'client', stack: false, queueOptions: {} };
     expect(aSubscription({ deadLetter: 'dead' }).deadLetter).toEqual(bare);
     expect(aSubscription({ deadLetter: { queue: 'dead' } }).deadLetter).toEqual(bare);
@@ -207,39 +198,39 @@ describe('deadLetter', () => {
     expect(aSubscription({ deadLetter: full }).deadLetter).toEqual(full);
   });
 
-  it('of the defaults is asked with the queue’s name', () => {
+  it('calls the function of the defaults with the queue', () => {
     const defaults = { deadLetter: (queue: string) => `${queue}.dead` };
     expect(aSubscription({}, defaults).deadLetter?.queue).toBe('billing.dead');
     expect(aSubscription({ deadLetter: 'own' }, defaults).deadLetter?.queue).toBe('own');
   });
 
-  it('of the defaults is not asked where nothing can be moved, or there is no name', () => {
+  it('does not call it for noAck or for a server-named queue', () => {
     const deadLetter = (): never => {
-      throw new Error('asked');
+      throw new Error('called');
     };
     for (const options of [{ queue: 'q', noAck: true }, { exchange: 'x' }]) {
-      const made = normalize(HANDLER, options, { deadLetter });
-      expect(made.deadLetter).toBeUndefined();
-      expect(faultsOf(made)).toEqual([]);
+      const normalized = normalize(HANDLER, options, { deadLetter });
+      expect(normalized.deadLetter).toBeUndefined();
+      expect(faultsOf(normalized)).toEqual([]);
     }
   });
 
-  it.each([undefined, null])('of the defaults is none where the function answers %s', (answer) => {
-    const made = aSubscription({}, { deadLetter: () => answer as undefined });
-    expect(made.deadLetter).toBeUndefined();
-    expect(faultsOf(made)).toEqual([]);
+  it.each([undefined, null])('is undefined if the function returns %s', (value) => {
+    const normalized = aSubscription({}, { deadLetter: () => value as undefined });
+    expect(normalized.deadLetter).toBeUndefined();
+    expect(faultsOf(normalized)).toEqual([]);
   });
 });
 
 describe('noAck', () => {
-  it('comes from the option, or from golevelup’s consumerOptions', () => {
+  it('comes from the option or from consumerOptions', () => {
     const queueOptions = { consumerOptions: { noAck: true } };
     expect(aSubscription({ noAck: true }).noAck).toBe(true);
     expect(aSubscription({ queueOptions }).noAck).toBe(true);
     expect(aSubscription({ queueOptions, noAck: false }).noAck).toBe(false);
   });
 
-  it('leaves the retry of the defaults out', () => {
+  it('ignores retry of the defaults', () => {
     expect(aSubscription({ noAck: true }, { retry: { attempts: 3 } }).retry).toBeUndefined();
   });
 });
@@ -252,12 +243,8 @@ describe('onError', () => {
   it.each<[string, SubscribeOptions['onError'], object]>([
     ['a policy', 'retry', { rules: [], otherwise: 'retry' }],
     ['an outcome', end, { rules: [], otherwise: end }],
-    ['a rule alone ends in a drop', [rule], { rules: [rule], otherwise: 'drop' }],
-    [
-      'rules and a policy at the end',
-      [rule, rule, 'skip'],
-      { rules: [rule, rule], otherwise: 'skip' },
-    ],
+    ['a rule alone ends with drop', [rule], { rules: [rule], otherwise: 'drop' }],
+    ['rules and a last policy', [rule, rule, 'skip'], { rules: [rule, rule], otherwise: 'skip' }],
   ])('%s', (_name, onError, expected) => {
     expect(aSubscription({ ...(onError && { onError }) }).onError).toEqual(expected);
   });

@@ -10,7 +10,7 @@ import {
 const q: SubscribeOptions = { queue: 'q' };
 const r: SubscribeOptions = { queue: 'r' };
 
-/** Decorates by hand, so that a test can do what the compiler refuses. */
+/** Decorates without the compiler's checks. */
 function decorate(target: object, key: string | symbol, descriptor?: PropertyDescriptor): void {
   const decorator: unknown = Subscribe(q);
   (decorator as (...args: readonly unknown[]) => void)(target, key, descriptor);
@@ -21,7 +21,7 @@ function decorateOwn(target: object, key: string | symbol): void {
 }
 
 describe('Subscribe', () => {
-  it('keeps the options of a method, and of nothing else', () => {
+  it('stores the options of the decorated method only', () => {
     class Billing {
       @Subscribe(q)
       charge(): Outcome {
@@ -34,7 +34,7 @@ describe('Subscribe', () => {
     expect(decoratedClasses().get(Billing)).toEqual(new Map([['charge', [q]]]));
   });
 
-  it('lists several on one method in the order of the source', () => {
+  it('lists several decorators of one method in source order', () => {
     class Billing {
       @Subscribe(q)
       @Subscribe(r)
@@ -49,7 +49,7 @@ describe('Subscribe', () => {
     expect(decoratedClasses().get(Billing)?.get('refund')).toEqual([r]);
   });
 
-  it('leaves the method as it is', () => {
+  it('does not change the method', () => {
     const charge = (): void => {};
     const descriptor = { value: charge, configurable: true };
     const target = class Billing {}.prototype;
@@ -74,16 +74,16 @@ describe('inheritance', () => {
   class Below extends Redecorated {}
 
   it.each<[string, abstract new () => Base, SubscribeOptions[]]>([
-    ['a subclass has the subscription of its base', Inheriting, [q]],
-    ['an overriding method without a decorator inherits it', Overriding, [q]],
-    ['an overriding method with its own has that alone', Redecorated, [r]],
-    ['and so has what extends that', Below, [r]],
-    ['the base is left as it was', Base, [q]],
+    ['a subclass inherits the subscription', Inheriting, [q]],
+    ['an overriding method inherits it without a decorator', Overriding, [q]],
+    ['an overriding method with a decorator has only its own', Redecorated, [r]],
+    ['subclasses of that inherit its own', Below, [r]],
+    ['the base is unchanged', Base, [q]],
   ])('%s', (_name, { prototype }, expected) => {
     expect(subscribeOptionsOf(prototype, 'handle')).toEqual(expected);
   });
 
-  it('lists a class only for what it decorates itself', () => {
+  it('lists only the decorators of the class itself', () => {
     expect(decoratedClasses().get(Base)?.get('handle')).toEqual([q]);
     expect(decoratedClasses().get(Redecorated)?.get('handle')).toEqual([r]);
     expect(decoratedClasses().has(Inheriting)).toBe(false);
@@ -113,13 +113,13 @@ describe('a decorator that replaces the method', () => {
     }
   }
 
-  it.each(['above', 'below'] as const)('%s @Subscribe loses nothing, and runs', (method) => {
+  it.each(['above', 'below'] as const)('(%s @Subscribe) keeps the options and runs', (method) => {
     expect(subscribeOptionsOf(Billing.prototype, method)).toEqual([q]);
     expect(new Billing()[method]()).toEqual(ack());
     expect(calls).toContain(method);
   });
 
-  it('of the whole class loses nothing either', () => {
+  it('on the class keeps the options', () => {
     class Refunds {
       @Subscribe(q)
       refund(): void {}
@@ -131,7 +131,7 @@ describe('a decorator that replaces the method', () => {
   });
 });
 
-describe('what is refused when it is defined', () => {
+describe('Subscribe on an unsupported member', () => {
   const secret = Symbol('secret');
   class Billing {
     static charge(): void {}
@@ -155,22 +155,22 @@ describe('what is refused when it is defined', () => {
     ['an accessor', Billing.prototype, 'limit'],
     ['a property', Billing.prototype, 'arrow'],
     ['a property', Billing.prototype, 'constant'],
-  ])('%s: it names class and member', (what, target, key) => {
+  ])('throws with class and member for %s', (what, target, key) => {
     Object.defineProperty(target, 'constant', { value: 5, configurable: true });
     expect(() => decorateOwn(target, key)).toThrow(TypeError);
     expect(() => decorateOwn(target, key)).toThrow(`Billing.${String(key)}: `);
     expect(() => decorateOwn(target, key)).toThrow(`found ${what}`);
   });
 
-  it('leaves no trace', () => {
+  it('leaves no metadata', () => {
     expect(decoratedClasses().has(Billing)).toBe(false);
     expect(Reflect.getMetadataKeys(Billing.prototype, 'generate')).toEqual([]);
   });
 
-  it('an arrow property, as the compiler decorates one', () => {
+  it('throws for an arrow property', () => {
     expect(() => {
       class Refunds {
-        // @ts-expect-error A property is no method.
+        // @ts-expect-error A property is not a method.
         @Subscribe(q)
         refund = (): void => {};
       }
@@ -180,7 +180,7 @@ describe('what is refused when it is defined', () => {
 });
 
 describe('another copy of the package', () => {
-  it('sees the decorators of this one', async () => {
+  it('shares the decorated classes', async () => {
     class Billing {
       @Subscribe(q)
       charge(): void {}

@@ -22,7 +22,7 @@ function namesakes() {
 }
 
 describe('getSubscriptionToken', () => {
-  it('is a text that names class, method and subscription, the same each time', () => {
+  it('is a constant text with class, method and subscription', () => {
     const { first } = namesakes();
     const { getSubscriptionToken } = token;
     expect(getSubscriptionToken(first, 'charge')).toBe('Subscription:Billing.charge');
@@ -30,7 +30,7 @@ describe('getSubscriptionToken', () => {
     expect(getSubscriptionToken(first, 'charge')).toBe(getSubscriptionToken(first, 'charge'));
   });
 
-  it('tells two classes of one name apart, and each keeps its own', () => {
+  it('distinguishes two classes with the same name', () => {
     const { first, second } = namesakes();
     const { getSubscriptionToken } = token;
     const tokens = [first, second, first, second].map((type) =>
@@ -40,7 +40,7 @@ describe('getSubscriptionToken', () => {
     expect(tokens.slice(2)).toEqual(tokens.slice(0, 2));
   });
 
-  it('is decided by the order in which classes are named, so that a second start has the same', async () => {
+  it('is stable if classes are named in the same order', async () => {
     const { first, second } = namesakes();
     const tokensOf = ({ getSubscriptionToken }: typeof Token): string[] => [
       getSubscriptionToken(first, 'charge'),
@@ -51,7 +51,7 @@ describe('getSubscriptionToken', () => {
     expect(tokensOf(await import('../../../lib/subscribe/token'))).toEqual(before);
   });
 
-  it('tells methods, names and the absence of a name apart', () => {
+  it('distinguishes methods, names and a missing name', () => {
     const { first } = namesakes();
     const { getSubscriptionToken } = token;
     const tokens = [
@@ -64,7 +64,7 @@ describe('getSubscriptionToken', () => {
     expect(new Set(tokens).size).toBe(tokens.length);
   });
 
-  it('tells a subclass from its base', () => {
+  it('distinguishes a subclass from its base', () => {
     const { first } = namesakes();
     class Refunds extends first {}
     const { getSubscriptionToken } = token;
@@ -73,7 +73,7 @@ describe('getSubscriptionToken', () => {
 });
 
 describe('InjectSubscription', () => {
-  it('injects what a test has laid over the subscription, not the token that it overrides', () => {
+  it('injects the overridden subscription, not the token that a test overrides', () => {
     const { first } = namesakes();
     class Reader {}
     token.InjectSubscription(first, 'charge', 'q')(Reader, undefined, 0);
@@ -83,7 +83,7 @@ describe('InjectSubscription', () => {
     expect(injected).toEqual([{ index: 0, param: token.getEffectiveSubscriptionToken(own) }]);
   });
 
-  it('says what may be wrong where the class is undefined', () => {
+  it('explains the cause if the class is undefined', () => {
     const inject = (): unknown => token.InjectSubscription(undefined as never, 'charge' as never);
     expect(inject).toThrow(TypeError);
     expect(inject).toThrow(/'charge'.*circular import/);

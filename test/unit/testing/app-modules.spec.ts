@@ -39,13 +39,13 @@ class Billing {
 class Legacy {
   @RabbitSubscribe({ exchange: 'orders', routingKey: '#', queue: 'legacy' })
   handle(): void {
-    throw new Error('golevelup’s own handlers do not run in memory');
+    throw new Error('golevelup handlers do not run in memory');
   }
 }
 
-describe('an application whose modules are imported unchanged', () => {
+describe('an application with unchanged modules', () => {
   const connect = vi.fn(() => {
-    throw new Error('a socket was to be opened');
+    throw new Error('a socket was opened');
   });
 
   beforeEach(() => {
@@ -62,7 +62,7 @@ describe('an application whose modules are imported unchanged', () => {
     ['forRoot', () => RabbitMQModule.forRoot(configuration())],
     ['forRootAsync', () => RabbitMQModule.forRootAsync({ useFactory: () => configuration() })],
     [
-      'forRootAsync, and no address until then',
+      'forRootAsync with several addresses',
       () =>
         RabbitMQModule.forRootAsync({
           useFactory: async () => ({ ...configuration(), uri: [`${URI}:1`, `${URI}:2`] }),
@@ -87,7 +87,7 @@ describe('an application whose modules are imported unchanged', () => {
     );
   });
 
-  it('has several connections, each with its own subscriptions', async () => {
+  it('supports several connections with their own subscriptions', async () => {
     @Injectable()
     class Two {
       @Subscribe({ connection: 'first', queue: 'one' })
@@ -114,7 +114,7 @@ describe('an application whose modules are imported unchanged', () => {
     expect(manager.getConnection('third')).toBeUndefined();
   });
 
-  it('has its bindings and queues from the connection’s own options', async () => {
+  it("has the bindings and queues of the connection's options", async () => {
     const test = await start({
       providers: [Shop],
       rabbit: {
@@ -132,7 +132,7 @@ describe('an application whose modules are imported unchanged', () => {
     ]);
   });
 
-  it('finds what other services have declared', async () => {
+  it('uses the given topology of other services', async () => {
     @Injectable()
     class Reports {
       @Subscribe({ exchange: 'foreign', routingKey: 'report.*', queue: 'reports' })
@@ -160,7 +160,7 @@ describe('an application whose modules are imported unchanged', () => {
     expect((await test.queue('watched')).messages).toMatchObject([{ payload: 2 }]);
   });
 
-  it('is refused what a broker refuses, and leaves nothing open', async () => {
+  it('rejects like a broker, and leaves nothing open', async () => {
     const foreign = { queue: 'reports', exchange: 'foreign', routingKey: 'a' };
     @Injectable()
     class Reports {
@@ -174,7 +174,7 @@ describe('an application whose modules are imported unchanged', () => {
     expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before);
   });
 
-  it('says what its connection has not got in memory', async () => {
+  it('explains what its connection lacks in memory', async () => {
     const test = await start({ providers: [] });
     const amqp = test.get(AmqpConnection);
     expect(amqp.connected).toBe(true);
@@ -186,8 +186,8 @@ describe('an application whose modules are imported unchanged', () => {
     await expect(amqp.publish('nowhere', 'a', 1)).rejects.toThrow("no exchange 'nowhere'");
   });
 
-  it('boots in well under a second', async () => {
-    await start({ providers: [Billing] }); // What is compiled on first use is compiled now.
+  it('starts in under a second', async () => {
+    await start({ providers: [Billing] }); // The first start includes the compilation.
     const begin = performance.now();
     await start({ providers: [Billing] });
     expect(performance.now() - begin).toBeLessThan(1_000);

@@ -8,17 +8,17 @@ class Billing {
   signals: AbortSignal[] = [];
 
   @Subscribe({ queue: 'billing', deadLetter: 'billing.dead' })
-  charge(say: string, ...rest: [unknown, unknown, Delivery]): Outcome | Promise<void> | void {
+  charge(text: string, ...rest: [unknown, unknown, Delivery]): Outcome | Promise<void> | void {
     this.signals.push(rest[2].signal);
-    if (say === 'drop') return drop();
-    if (say === 'wait') return new Promise(() => {});
+    if (text === 'drop') return drop();
+    if (text === 'wait') return new Promise(() => {});
   }
 }
 
 const app = { providers: [Billing] };
 
-describe('a server that is disturbed', () => {
-  it('holds confirms back: the original waits for its copy', async () => {
+describe('a disturbed server', () => {
+  it('with held confirms delays the acknowledgement', async () => {
     const test = await start(app);
     const release = test.server.holdConfirms();
     await test.publish('', 'billing', 'drop');
@@ -31,7 +31,7 @@ describe('a server that is disturbed', () => {
     expect(await test.queue('billing')).toMatchObject({ ready: 0, unacknowledged: 0 });
   });
 
-  it('refuses copies: the original goes back, and comes again after a pause', async () => {
+  it('that refuses publishes requeues the message and pauses the consumer', async () => {
     const test = await start(app);
     test.server.refuseConfirms(true);
     await test.publish('', 'billing', 'drop');
@@ -44,7 +44,7 @@ describe('a server that is disturbed', () => {
     expect(await test.queue('billing.dead')).toMatchObject({ ready: 1 });
   });
 
-  it('loses a channel: what it had not settled comes again, and the first run hears of it', async () => {
+  it("that closes a channel redelivers, and aborts the running handler's signal", async () => {
     const test = await start(app);
     await test.publish('', 'billing', 'wait');
     await test.advance(0);
@@ -57,7 +57,7 @@ describe('a server that is disturbed', () => {
     expect(await test.queue('billing')).toMatchObject({ unacknowledged: 1, consumers: 1 });
   });
 
-  it('loses a queue: it is declared again', async () => {
+  it('without the queue has it declared again', async () => {
     const test = await start(app);
     test.server.deleteQueue('billing');
     await test.advance('1s');

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type Outcome, retry, Subscribe } from '../../../lib';
 import { start } from './app';
 
-it('a handler that sends a message back at once, without end, leaves the others their turn', async () => {
+it('endless immediate retries do not block the event loop', async () => {
   @Injectable()
   class Endless {
     runs = 0;

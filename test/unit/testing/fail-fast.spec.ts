@@ -15,7 +15,7 @@ class Billing {
 }
 
 describe('failFast in a test', () => {
-  it('is recorded, the application reports stopped, the process goes on', async () => {
+  it('is recorded and stops the application, not the process', async () => {
     const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never);
     const kill = vi.spyOn(process, 'kill').mockImplementation(() => true);
     const test = await start({ providers: [Billing] });
@@ -46,7 +46,7 @@ describe('failFast in a test', () => {
     vi.restoreAllMocks();
   });
 
-  it('does not do what the application itself does then', async () => {
+  it('does not call onFailFast of the application', async () => {
     const onFailFast = vi.fn();
     const test = await start({ providers: [Billing], settle: { onFailFast } });
     await test.deliver(Billing, 'charge', 'panic');

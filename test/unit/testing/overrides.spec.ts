@@ -30,8 +30,8 @@ class Billing {
 
 const app = appOf({ providers: [Bank, Billing] });
 
-describe('what a test lays over the application', () => {
-  it('takes effect on a subscription, also where its metadata is injected', async () => {
+describe('overrides', () => {
+  it('change a subscription, also its injected metadata', async () => {
     const builder = SettleTest.create(app).overrideProvider(
       getSubscriptionToken(Billing, 'charge'),
     );
@@ -50,12 +50,12 @@ describe('what a test lays over the application', () => {
     });
   });
 
-  it('does not outlive the test', async () => {
+  it('end with the test', async () => {
     const test = await boot(SettleTest.create(app));
     expect(test.get(Billing).subscription).toMatchObject({ retry: { attempts: 5 } });
   });
 
-  it('may be a value, a class or a factory', async () => {
+  it('can be a value, a class or a factory', async () => {
     class NoBank extends Bank {
       override answer = 'no';
     }
@@ -69,7 +69,7 @@ describe('what a test lays over the application', () => {
     }
   });
 
-  it('may be whatever else Nest can override', async () => {
+  it('can be anything that Nest can override', async () => {
     const builder = SettleTest.create({ ...app, providers: [Billing] });
     const test = await boot(builder.override((nest) => nest.useMocker(() => new Bank())));
     expect(test.get(Billing).bank).toBeInstanceOf(Bank);

@@ -29,13 +29,13 @@ class Billing {
     retry: { attempts: 6, backoff: exponential('1s', { factor: 4, max: '15m' }) },
     deadLetter: 'billing.dead',
   })
-  charge(say: string, ...rest: [unknown, unknown, Delivery]): Outcome | void {
+  charge(text: string, ...rest: [unknown, unknown, Delivery]): Outcome | void {
     this.attempts.push(rest[2].attempt);
-    if (say === 'drop') return drop('not ours');
-    if (say === 'again') return retry();
-    if (say === 'later') return retryAfter();
-    if (say === 'in 30s') return retryAfter('30s');
-    if (say === 'fail') throw new BankTimeout('no answer');
+    if (text === 'drop') return drop('not ours');
+    if (text === 'again') return retry();
+    if (text === 'later') return retryAfter();
+    if (text === 'in 30s') return retryAfter('30s');
+    if (text === 'fail') throw new BankTimeout('no answer');
     return ack();
   }
 }
@@ -43,7 +43,7 @@ class Billing {
 const app = { providers: [Billing] };
 
 describe('deliver', () => {
-  it('gives an acknowledgement as a value', async () => {
+  it('resolves with an acknowledgement', async () => {
     const test = await start(app);
     expect(await test.deliver(Billing, 'charge', 'ok', { messageId: 'm1' })).toEqual({
       handler: 'Billing.charge',
@@ -56,7 +56,7 @@ describe('deliver', () => {
     });
   });
 
-  it('gives a dead letter with its reason and its copy', async () => {
+  it('resolves with a dead letter, its reason and message', async () => {
     const test = await start(app);
     const headers = { tenant: 'a' };
     const settlement = await test.deliver(Billing, 'charge', 'drop', { headers });
@@ -75,7 +75,7 @@ describe('deliver', () => {
     expect(settlement).not.toHaveProperty('delay');
   });
 
-  it('gives an error, and what was made of it', async () => {
+  it('resolves with an error and its decision', async () => {
     const test = await start(app);
     expect(await test.deliver(Billing, 'charge', 'fail')).toMatchObject({
       outcome: 'drop',
@@ -85,7 +85,7 @@ describe('deliver', () => {
     });
   });
 
-  it('gives the delay of a retry, the handler’s and the backoff’s', async () => {
+  it('resolves with the delay of a retry, given or from the backoff', async () => {
     const test = await start(app);
     expect(await test.deliver(Billing, 'charge', 'in 30s')).toMatchObject({
       outcome: 'retryAfter',
@@ -98,7 +98,7 @@ describe('deliver', () => {
     expect(settlement.republished?.headers).toMatchObject({ 'x-settle-attempt': 2 });
   });
 
-  it('resolves with the first of several attempts; the others are in settlements()', async () => {
+  it('resolves with the first attempt, the others are in settlements()', async () => {
     const test = await start(app);
     expect(await test.deliver(Billing, 'charge', 'again')).toMatchObject({ decision: 'requeue' });
     await test.idle();
@@ -110,7 +110,7 @@ describe('deliver', () => {
     expect(all.at(-1)).toMatchObject({ outcome: 'retry', reason: 'attempts' });
   });
 
-  it('waits for the subscription that it names, whoever else gets a message of that id', async () => {
+  it('ignores messages with the same id of other subscriptions', async () => {
     @Injectable()
     class Forwarding {
       constructor(private readonly amqp: AmqpConnection) {}
@@ -131,14 +131,14 @@ describe('deliver', () => {
     expect(test.settlements(Forwarding, 'second')).toHaveLength(1);
   });
 
-  it('takes bytes as they are, and no payload for an empty body', async () => {
+  it('sends bytes unchanged, and an empty body for undefined', async () => {
     const test = await start(app);
     const undecodable = await test.deliver(Billing, 'charge', Buffer.from('{ "broken'));
     expect(undecodable).toMatchObject({ reason: 'invalid-payload', decision: 'deadLetter' });
     expect(await test.deliver(Billing, 'charge', undefined)).toMatchObject({ payload: undefined });
   });
 
-  it('rejects where the application has stopped, and for a method without a subscription', async () => {
+  it('rejects after close and for a method without a subscription', async () => {
     const test = await start(app);
     await test.close();
     await expect(test.deliver(Billing, 'charge', 'ok')).rejects.toThrow(
@@ -147,7 +147,7 @@ describe('deliver', () => {
     await expect(test.deliver(Billing, 'other' as never, 'ok')).rejects.toThrow('Billing.other');
   });
 
-  it('ends where the application stops before, whether somebody waits for it or not', async () => {
+  it('settles when the application closes, awaited or not', async () => {
     @Injectable()
     class Slow {
       @Subscribe({ queue: 'slow' })
@@ -165,7 +165,7 @@ describe('deliver', () => {
 });
 
 describe('publish and queue', () => {
-  it('say where a message went, and what a queue holds', async () => {
+  it('show whether a message was routed, and the messages of a queue', async () => {
     const test = await start(app);
     expect(await test.publish('orders', 'order.paid', 'drop', { messageId: 'm1' })).toBe(true);
     expect(await test.publish('orders', 'order.lost', 'ok')).toBe(false);
@@ -190,7 +190,7 @@ describe('publish and queue', () => {
     await expect(test.queue('nowhere')).rejects.toThrow("no queue 'nowhere'");
   });
 
-  it('let a test be run twice in one process, each with its own messages', async () => {
+  it('are independent in each test', async () => {
     for (let run = 0; run < 2; run += 1) {
       const test = await start(app);
       await test.deliver(Billing, 'charge', 'drop');
@@ -202,7 +202,7 @@ describe('publish and queue', () => {
 });
 
 describe('advance', () => {
-  it('moves the clock through every backoff', async () => {
+  it('runs every retry that becomes due', async () => {
     const test = await start(app);
     await test.publish('orders', 'order.paid', 'later');
     await test.idle();

@@ -13,7 +13,7 @@ describe('time', () => {
     vi.restoreAllMocks();
   });
 
-  it('reaches delays that no timer of Node keeps', async () => {
+  it("can advance beyond the limit of Node's timers", async () => {
     @Injectable()
     class Reminder {
       @Subscribe({ queue: 'reminder' })
@@ -32,7 +32,7 @@ describe('time', () => {
     ]);
   });
 
-  it('runs into the timeout of a handler', async () => {
+  it('triggers the timeout of a handler', async () => {
     @Injectable()
     class Slow {
       reason: unknown;
@@ -57,7 +57,7 @@ describe('time', () => {
     expect(test.get(Slow).reason).toMatchObject({ name: 'HandlerTimeoutError' });
   });
 
-  it('waits for what a begun handler really does before it moves on', async () => {
+  it('waits for the real work of running handlers', async () => {
     @Injectable()
     class Worker {
       @Subscribe({ queue: 'worker', retry: { attempts: 4 } })
@@ -72,7 +72,7 @@ describe('time', () => {
     expect(test.settlements(Worker, 'handle').map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
   });
 
-  it('is the real one where the test says so', async () => {
+  it("is real with clock: 'real'", async () => {
     @Injectable()
     class Worker {
       @Subscribe({ queue: 'worker' })
@@ -106,14 +106,14 @@ describe('time', () => {
   });
 
   it.each([-1, Number.NaN, '50 days' as never, '50d' as const])(
-    'refuses to advance by %s',
+    'cannot advance by %s',
     async (span) => {
       const test = await start({ providers: [] });
       await expect(test.advance(span)).rejects.toThrow(RangeError);
     },
   );
 
-  it('goes on under fake timers, which move it in nothing', async () => {
+  it('is independent of fake timers', async () => {
     vi.useFakeTimers();
     @Injectable()
     class Worker {
