@@ -8,6 +8,8 @@ import { itOn } from '../support/versions';
 // The steps are those of docs/migration-golevelup.md.
 describe.each(['classic', 'quorum'] as const)(
   'migrating a running @RabbitSubscribe on a %s queue to @Subscribe',
+  // Each test starts several processes.
+  { timeout: 90_000 },
   async (queueType) => {
     const broker = await openBroker();
     const fixtures = useCompiledFixtures();

@@ -6,7 +6,8 @@ import { Releases, stop } from '../support/releases';
 import { SteadyPublisher } from '../support/steady-publisher';
 
 // The steps are those of docs/quorum-migration.md.
-describe('migrating a running classic queue to a quorum queue', async () => {
+// Each test starts several processes.
+describe('migrating a running classic queue to a quorum queue', { timeout: 90_000 }, async () => {
   const broker = await openBroker();
   const fixtures = useCompiledFixtures();
 
