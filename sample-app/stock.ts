@@ -23,7 +23,7 @@ export class Stock {
     const shelf = this.#shelves.get(article);
     if (shelf === undefined) return drop(`no article "${article}"`);
     if (shelf.locked) {
-      shelf.locked = false; // Whoever holds it is done when the message comes again.
+      shelf.locked = false; // Free again when the message is redelivered.
       return retry();
     }
   }

@@ -35,7 +35,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     reason: string,
     body: (attempt: number) => unknown,
     options: Partial<AcknowledgedOptions>,
-    told: Record<string, unknown>,
+    expected: Record<string, unknown>,
   ][] = [
     ['drop', () => drop('not wanted'), {}, { 'x-settle-error-message': 'not wanted' }],
     [
@@ -64,7 +64,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     ],
   ];
 
-  it.each(reasons)('have the reason %s and the origin', async (reason, body, options, told) => {
+  it.each(reasons)('have the reason %s and the origin', async (reason, body, options, expected) => {
     const before = Date.now();
     const headers = await headersOf(body, options);
     expect(headers).toMatchObject({
@@ -72,7 +72,7 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
       'x-settle-attempts-made': 1,
       'x-settle-handler': 'Handler.handle',
       'x-settle-exchange': '',
-      ...told,
+      ...expected,
     });
     const failedAt = Date.parse(String(headers['x-settle-failed-at']));
     expect(failedAt).toBeGreaterThanOrEqual(before);
@@ -129,9 +129,9 @@ describe.each(['classic', 'quorum'] as const)('dead letters of a %s queue', asyn
     ['a text', 'why', { 'x-settle-error-name': 'string', 'x-settle-error-message': 'why' }],
     ['a number', 7, { 'x-settle-error-name': 'number', 'x-settle-error-message': '7' }],
     ['an object without a prototype', Object.create(null), { 'x-settle-error-name': 'object' }],
-  ])('describe a thrown %s', async (_name, thrown, told) => {
+  ])('describe a thrown %s', async (_name, thrown, expected) => {
     const headers = await headersOf(throwing(thrown));
-    expect(headers).toMatchObject({ 'x-settle-reason': 'error', ...told });
+    expect(headers).toMatchObject({ 'x-settle-reason': 'error', ...expected });
   });
 
   it('describe the last error and the time of the first one across republished messages', async () => {

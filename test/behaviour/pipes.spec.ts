@@ -168,7 +168,7 @@ describe('a pipe', async () => {
       @UsePipes(ValidationPipe)
       @Subscribe({ queue, deadLetter: `${queue}.dead` })
       handle(): void {
-        throw new BadRequestException('a partner said so');
+        throw new BadRequestException('refused by a partner');
       }
     }
     const app = await startApp({ providers: [Handler] });

@@ -97,7 +97,7 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
 
     it('the queue, for several deliveries at once: the connection stays open', async () => {
       const queue = unique('all-overdue');
-      const other = unique('neighbour');
+      const other = unique('other');
       let started = 0;
       const Slow = handlerOf(
         { queue, queueType: 'quorum', prefetch: 5, ...places[1]?.[1] },
@@ -107,8 +107,8 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
           return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
         },
       );
-      const Neighbour = handlerOf({ queue: other }, () => undefined);
-      const { log, registry } = await startApp({ providers: [Slow, Neighbour] });
+      const Other = handlerOf({ queue: other }, () => undefined);
+      const { log, registry } = await startApp({ providers: [Slow, Other] });
       for (let id = 1; id <= 3; id += 1) {
         await broker.send(queue, id);
         await until(() => started === id);
@@ -116,7 +116,7 @@ describeOn({ from: '4.3', because: 'earlier ones close the channel' })(
       await until(() => started === 6, { timeoutMs: 20_000 });
       await waitForEmpty(queue);
       expect(log.matching(/\[channel-closed\]/)).toHaveLength(1);
-      const { since, state } = registry.get(Neighbour, 'handle');
+      const { since, state } = registry.get(Other, 'handle');
       expect(state).toBe('consuming');
       expect(since.getTime()).toBeLessThanOrEqual(registry.get(Slow, 'handle').since.getTime());
     });

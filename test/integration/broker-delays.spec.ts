@@ -97,8 +97,8 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
 
     it('combine with retry() and with delays of a handler, and start over after a republished message', async () => {
       queue = unique('mixed');
-      const said = [retryAfter(), retry(), retryAfter(), retryAfter(300), retryAfter(), drop()];
-      const Handler = recorded(delayedByBroker(queue, 9), (attempt) => said[attempt - 1]);
+      const outcomes = [retryAfter(), retry(), retryAfter(), retryAfter(300), retryAfter(), drop()];
+      const Handler = recorded(delayedByBroker(queue, 9), (attempt) => outcomes[attempt - 1]);
       const { settlements, settled } = await startApp({ providers: [Handler] });
       await broker.send(queue, 'mixed');
       await settled(6);

@@ -36,20 +36,18 @@ describeOn({ from: '4.3', because: 'earlier ones permit the feature' })(
 
     it('is declared twice and never again; other subscriptions keep consuming and are not blamed', async () => {
       const queue = unique('forbidden');
-      const others = [unique('neighbour'), unique('neighbour')];
+      const others = [unique('other'), unique('other')];
       const ran: string[] = [];
       const Forbidden = handlerOf({ queue, queueOptions: forbidden }, () => undefined);
-      const neighbours = others.map((name) =>
-        handlerOf({ queue: name }, () => void ran.push(name)),
-      );
+      const handlers = others.map((name) => handlerOf({ queue: name }, () => void ran.push(name)));
       const { registry, log } = await startApp({
-        providers: [Forbidden, ...neighbours],
+        providers: [Forbidden, ...handlers],
         settle: { onRefused: 'continue' },
         wait: false,
       });
-      const stateOf = (type: (typeof neighbours)[number]) => registry.get(type, 'handle').state;
+      const stateOf = (type: (typeof handlers)[number]) => registry.get(type, 'handle').state;
       await until(() => stateOf(Forbidden) === 'refused', { timeoutMs: 20_000 });
-      await until(() => neighbours.every((type) => stateOf(type) === 'consuming'), {
+      await until(() => handlers.every((type) => stateOf(type) === 'consuming'), {
         timeoutMs: 20_000,
       });
       const ends = (): number => log.matching(/\[(channel-closed|reconnecting)\]/).length;

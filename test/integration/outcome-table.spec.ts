@@ -94,10 +94,10 @@ describe.each(['classic', 'quorum'] as const)('the outcomes on a %s queue', asyn
 
   it.each([retry, () => retryAfter(10)])(
     'the last attempt: dead-lettered with the reason attempts',
-    async (say) => {
+    async (outcome) => {
       const queue = unique('capped');
       const options: SubscribeOptions = { retry: { attempts: 1 }, deadLetter: queue };
-      const { frames } = await settle(options, () => say());
+      const { frames } = await settle(options, () => outcome());
       await until(() => frames().length >= 3);
       expect(frames()).toEqual([`publish to ${queue}`, 'confirm', 'ack']);
       expect((await broker.take(queue)).properties.headers?.['x-settle-reason']).toBe('attempts');

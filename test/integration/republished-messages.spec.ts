@@ -184,10 +184,10 @@ describe.each(['classic', 'quorum'] as const)(
 
     it.each(
       bodies.flatMap(([name, body, published]) =>
-        ways.map(([way, say]) => [name, way, body, published ?? {}, say] as const),
+        ways.map(([way, outcome]) => [name, way, body, published ?? {}, outcome] as const),
       ),
-    )('keep a body of %s byte for byte, by %s', async (_name, _way, body, published, say) => {
-      for (const { content } of await messagesOf(body, published, say)) {
+    )('keep a body of %s byte for byte, by %s', async (_name, _way, body, published, outcome) => {
+      for (const { content } of await messagesOf(body, published, outcome)) {
         expect(content.equals(body)).toBe(true);
       }
     });

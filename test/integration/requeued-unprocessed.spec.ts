@@ -22,7 +22,7 @@ async function attemptsOverStops(stops: number): Promise<number[]> {
     },
   );
   await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
-  await broker.send(queue, 'often released');
+  await broker.send(queue, 'often requeued');
   for (let start = 1; start <= stops + 1; start += 1) {
     const { close } = await startApp({
       providers: [Handler],
@@ -50,7 +50,7 @@ itOn({ before: '4.3', because: 'the server counts each requeue' })(
 );
 
 it('on a classic queue a message requeued unprocessed costs no attempt', async () => {
-  const queue = unique('released-classic');
+  const queue = unique('requeued-classic');
   const attempts: number[] = [];
   const Handler = handlerOf({ queue, retry: { attempts: 10 } }, (_payload, { attempt }) => {
     attempts.push(attempt);

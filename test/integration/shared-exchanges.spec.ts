@@ -88,7 +88,7 @@ describe.each(['classic', 'quorum'] as const)(
           'does not receive a message republished for %s, whose exchange and routing key stay the original ones',
           async (_way, way) => {
             const queue = unique('failing');
-            const neighbour = unique('neighbour');
+            const other = unique('other');
             const seen: Pick<Delivery, 'attempt' | 'exchange' | 'routingKey' | 'queue'>[] = [];
             let calls = 0;
             const Failing = handlerOf(options(queue), (_payload, delivery) => {
@@ -96,10 +96,10 @@ describe.each(['classic', 'quorum'] as const)(
               seen.push({ attempt, exchange, routingKey: key, queue: delivery.queue });
               return attempt < 3 ? way() : undefined;
             });
-            const Neighbour = handlerOf(options(neighbour), () => {
+            const Other = handlerOf(options(other), () => {
               calls += 1;
             });
-            const app = await startApp({ providers: [Failing, Neighbour] });
+            const app = await startApp({ providers: [Failing, Other] });
             await publish();
             await app.settled(4);
             await until(async () => (await broker.ready(queue)) === 0);
@@ -107,21 +107,21 @@ describe.each(['classic', 'quorum'] as const)(
             expect(seen).toEqual([1, 2, 3].map((attempt) => ({ attempt, ...address })));
             expect(calls).toBe(1);
             expect(app.settlements).toHaveLength(4);
-            expect(await broker.ready(neighbour)).toBe(0);
+            expect(await broker.ready(other)).toBe(0);
           },
         );
 
         it('does not receive a dead letter, which names the original exchange and routing key', async () => {
           const queue = unique('dropping');
-          const neighbour = unique('neighbour');
+          const other = unique('other');
           let calls = 0;
           const Dropping = handlerOf(options(queue), (_payload, { attempt }) =>
             attempt === 1 ? retryAfter(20) : drop(),
           );
-          const Neighbour = handlerOf(options(neighbour), () => {
+          const Other = handlerOf(options(other), () => {
             calls += 1;
           });
-          await startApp({ providers: [Dropping, Neighbour] });
+          await startApp({ providers: [Dropping, Other] });
           await publish();
           const dead = await broker.take(`${queue}.dead`);
           expect(dead.properties.headers).toMatchObject({
@@ -132,7 +132,7 @@ describe.each(['classic', 'quorum'] as const)(
           });
           expect(dead.fields).toMatchObject({ exchange: '', routingKey: `${queue}.dead` });
           await until(() => calls === 1);
-          expect(await broker.ready(`${neighbour}.dead`)).toBe(0);
+          expect(await broker.ready(`${other}.dead`)).toBe(0);
         });
       },
     );

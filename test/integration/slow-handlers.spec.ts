@@ -136,9 +136,9 @@ describe.each(['classic', 'quorum'] as const)('slow handlers on a %s queue', asy
         await broker.send(queue, 1, { messageId: 'slow' });
         await settled(2, 20_000);
         expect(late).toEqual([true]);
-        const said =
+        const line =
           /channel closed \(Error: message "slow" was not acknowledged within RabbitMQ's consumer timeout \(1s; delivered [\d.]+m?s ago\)\..*Reconnecting/;
-        expect(log.matching(said, ['error'])).toHaveLength(1);
+        expect(log.matching(line, ['error'])).toHaveLength(1);
         for (let id = 2; id <= 6; id += 1) await broker.send(queue, id);
         await settled(7);
         expect(seen).toEqual([1, 1, 2, 3, 4, 5, 6]);

@@ -38,12 +38,12 @@ describe.each<[string, Options]>([
           retry: { attempts: 3 },
           deadLetter: `${name}.dead`,
         })
-        charge(say: string, ...rest: [unknown, unknown, Delivery]): Outcome | void {
-          if (say === 'drop') return drop('not ours');
-          if (say === 'again') return retry();
-          if (say === 'later' && rest[2].attempt === 1) return retryAfter(400);
-          if (say === 'fail') throw new RangeError('no');
-          if (say === 'panic') throw new Panic('a bug');
+        charge(payload: string, ...rest: [unknown, unknown, Delivery]): Outcome | void {
+          if (payload === 'drop') return drop('not ours');
+          if (payload === 'again') return retry();
+          if (payload === 'later' && rest[2].attempt === 1) return retryAfter(400);
+          if (payload === 'fail') throw new RangeError('no');
+          if (payload === 'panic') throw new Panic('a bug');
         }
       }
 
@@ -51,8 +51,8 @@ describe.each<[string, Options]>([
       class Shop {
         constructor(private readonly amqp: AmqpConnection) {}
 
-        async pay(say: string): Promise<void> {
-          await this.amqp.publish(name, 'paid', say, { messageId: say });
+        async pay(payload: string): Promise<void> {
+          await this.amqp.publish(name, 'paid', payload, { messageId: payload });
         }
       }
 

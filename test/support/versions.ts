@@ -10,11 +10,11 @@ export function serverIs(range: Omit<VersionRange, 'because'>): boolean {
 }
 
 /**
- * `it` for a test that is for some versions of RabbitMQ only. On the others it is skipped; its name tells which
+ * `it` for a test that is for some versions of RabbitMQ only. On the others it is skipped; its name says which
  * versions it is for, and why.
  *
  * ```ts
- * itOn({ from: '4.3', because: 'a nack counts before' })('comes back without end', async () => {...});
+ * itOn({ from: '4.3', because: 'a nack counts before' })('is redelivered for ever', async () => {...});
  * ```
  */
 export function itOn(range: VersionRange) {
@@ -31,5 +31,5 @@ export function describeOn(range: VersionRange) {
 }
 
 function unknownVersion(): never {
-  throw new Error('the server of this test run does not tell its version');
+  throw new Error('the server of this test run does not report its version');
 }
