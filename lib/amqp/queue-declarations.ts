@@ -27,10 +27,10 @@ export function isAtLeast([major, minor]: ServerVersion, least: ServerVersion): 
 /** The delivery limit that quorum queues have by default from 4.0 on. */
 export const DEFAULT_DELIVERY_LIMIT = 20;
 
-/** One above the most attempts that can be configured: the same for all, so that attempts can change. */
-const NEVER_REACHED_LIMIT = 10_001;
-
-/** No delivery limit, from 4.0 on; before, RabbitMQ deletes a message when it is first requeued. */
+/**
+ * No delivery limit, from 4.0 on; before, RabbitMQ deletes a message when it is first requeued. The same for queues
+ * and dead-letter queues, since a subscription can consume the dead-letter queue of another.
+ */
 const NO_LIMIT = -1;
 
 /**
@@ -81,7 +81,7 @@ function limitArguments(
   }
   // From 4.0 on a queue without a limit of its own deletes a message after 20 deliveries: each restart by
   // failFast is one, also of messages that were only prefetched.
-  return isAtLeast(version, [4, 0]) ? { 'x-delivery-limit': NEVER_REACHED_LIMIT } : {};
+  return isAtLeast(version, [4, 0]) ? { 'x-delivery-limit': NO_LIMIT } : {};
 }
 
 function delayArguments({ retry, backoff }: SubscriptionMetadata): Record<string, unknown> {

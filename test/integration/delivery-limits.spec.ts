@@ -115,3 +115,24 @@ it('a dead letter outlives more looks than the default limit of the server', asy
   await crash(`${queue}.dead`, 25);
   await broker.waitForReady(`${queue}.dead`, 1);
 });
+
+it('a subscription consumes the dead-letter queue of another, whichever declares it', async () => {
+  const queue = unique('buried');
+  const seen: unknown[] = [];
+  const Failing = handlerOf({ queue, queueType: 'quorum', deadLetter: `${queue}.dead` }, () => {
+    throw new Error('always');
+  });
+  const Reading = handlerOf({ queue: `${queue}.dead`, queueType: 'quorum' }, (payload) => {
+    seen.push(payload);
+  });
+  for (const providers of [
+    [Failing, Reading],
+    [Reading, Failing],
+  ]) {
+    const app = await startApp({ providers });
+    await broker.send(queue, 'dead');
+    await expect.poll(() => seen.splice(0)).toEqual(['dead']);
+    await app.close();
+    await broker.delete(`${queue}.dead`);
+  }
+});

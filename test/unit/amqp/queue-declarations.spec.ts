@@ -66,8 +66,8 @@ describe('queueDeclarationOf', () => {
   });
 
   it.each<[string, SubscribeOptions, ServerVersion, unknown]>([
-    ['one that is never reached', { ...quorum, retry: { attempts: 21 } }, [4, 0], 10_001],
-    ['the same without retry, since restarts count', quorum, [4, 0], 10_001],
+    ['no limit from 4.0 on', { ...quorum, retry: { attempts: 21 } }, [4, 0], -1],
+    ['the same without retry, since restarts count', quorum, [4, 0], -1],
     [
       'none before 4.0, which has no default limit',
       { ...quorum, retry: { attempts: 21 } },
@@ -115,7 +115,7 @@ describe('queueDeclarationOf', () => {
     const retry = { attempts: 3, backoff: linear('5s', { max: '1m' }), by: 'broker' } as const;
     expect(declaration({ ...quorum, retry }).arguments).toEqual({
       'x-queue-type': 'quorum',
-      'x-delivery-limit': 10_001,
+      'x-delivery-limit': -1,
       'x-delayed-retry-type': 'failed',
       'x-delayed-retry-min': 5_000,
       'x-delayed-retry-max': 60_000,
