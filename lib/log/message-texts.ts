@@ -43,7 +43,7 @@ export const messageTexts = {
   unexpectedResult: (delivery: MessageFacts, value: unknown): string =>
     `${messageText(delivery)}: the handler returned ${found(value)}, which is not an outcome; the message was acknowledged. Return nothing, ack(), drop(), retry() or retryAfter(). ${WHY_ONCE}`,
   endlessRetry: (outcome: string): string =>
-    `${outcome}() without retry.attempts: this message can be redelivered for ever (quorum queues end requeues at their delivery limit, 20 by default since 4.0). Set retry: { attempts }. ${WHY_ONCE}`,
+    `${outcome}() without retry.attempts: nothing ends the redeliveries of this message. Set retry: { attempts }. ${WHY_ONCE}`,
   invalidDelay: (delivery: MessageFacts, source: 'outcome' | 'backoff', value: unknown): string =>
     `${messageText(delivery)}: ${source === 'outcome' ? `retryAfter(${found(value)}) is not a valid delay; using the configured backoff` : `retry.backoff returned ${found(value)}, which is not a valid delay; using the default backoff`}`,
   noDelayOnServerNamedQueue: (delivery: MessageFacts): string =>
