@@ -6,12 +6,12 @@ interface Call {
   readonly background: boolean;
 }
 
-// Taken at load: a test may install fake timers of its own.
+// Read on load, since a test can install fake timers.
 const { setImmediate } = globalThis;
 
 /** A clock that stands still until a test moves it. */
 export class FakeClock implements Clock {
-  // No zero: a comparison with an unset time must not look right by luck.
+  // Not 0: a comparison with an unset time must not succeed by luck.
   #elapsed = 5_000;
   #wall: number;
   readonly #calls = new Set<Call>();
@@ -40,7 +40,7 @@ export class FakeClock implements Clock {
     this.#turn.push(work);
   }
 
-  /** The calls that have neither been made nor cancelled: in how many ms each is due. */
+  /** In how many ms each pending call is due. */
   get pending(): readonly number[] {
     return [...this.#calls].map(({ at }) => at - this.#elapsed).sort((a, b) => a - b);
   }
@@ -50,19 +50,19 @@ export class FakeClock implements Clock {
     return [...this.#calls].filter(({ background }) => !background).length;
   }
 
-  /** Moves the wall clock alone, as an administrator or a time server does. */
+  /** Sets the wall clock only, as an administrator or a time server does. */
   setWall(ms: number): void {
     this.#wall = ms;
   }
 
-  /** Moves on by `ms`; each call that falls due on the way is made at its own time, in order. */
+  /** Advances by `ms`; each call that becomes due runs at its own time, in order. */
   advance(ms: number): void {
     const end = this.#elapsed + ms;
     for (let call = this.#next(end); call !== undefined; call = this.#next(end)) this.#make(call);
     this.#moveTo(end);
   }
 
-  /** As `advance`, but promises are given their turn before the first call and after each. */
+  /** Like `advance`, but promise callbacks run before the first call and after each. */
   async pass(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
     await this.endTurn();
@@ -73,7 +73,7 @@ export class FakeClock implements Clock {
     this.#moveTo(end);
   }
 
-  /** Ends the turn of the event loop: whatever is ready happens, then what `nextTurn` was given. */
+  /** Ends the turn of the event loop: runs promise callbacks, then the calls of `nextTurn`. */
   async endTurn(): Promise<void> {
     do {
       await new Promise((resolve) => setImmediate(resolve));

@@ -19,7 +19,7 @@ describe('a range of versions', () => {
     expect(includes(range, version)).toBe(expected);
   });
 
-  it('tells its limits and its reason', () => {
+  it('describes its limits and its reason', () => {
     expect(describeRange({ from: '4.3', because })).toBe('RabbitMQ from 4.3 on: of a change');
     expect(describeRange({ before: '4.0', because })).toBe('RabbitMQ before 4.0: of a change');
     expect(describeRange({ from: '4.0', before: '4.3', because })).toBe(

@@ -3,7 +3,7 @@ import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import type { IncomingMessage } from '../../../lib/model/delivery';
 import type { RawChannel, RawConfirmChannel, RawConnection } from '../../../lib/rabbitmq/types';
 
-/** What a channel was made to send: the method and its arguments. */
+/** A sent method and its arguments. */
 export type Sent = readonly [method: string, ...values: unknown[]];
 
 type Consumer = (message: IncomingMessage | null) => void;
@@ -12,15 +12,15 @@ interface Settled {
   readonly fields: { readonly deliveryTag: number };
 }
 
-/** amqplib's channel without a broker: keeps what is sent, and throws once it is closed. */
+/** amqplib's channel without a broker: records what is sent, and throws once it is closed. */
 export class FakeChannel extends EventEmitter {
   readonly sent: Sent[] = [];
   /** The messages given to `ack`, `nack` and `reject`. */
   readonly settled: Settled[] = [];
-  /** Publishes whose confirm has not come. */
+  /** The confirm callbacks of publishes. */
   readonly confirms: ((error: unknown) => void)[] = [];
   consumer: Consumer = () => undefined;
-  /** What the next calls of a method reject with or wait for; by method. */
+  /** What the calls of a method await or reject with, by method. */
   readonly answers = new Map<string, () => Promise<unknown>>();
   isOpen = true;
 
@@ -92,14 +92,14 @@ export class FakeChannel extends EventEmitter {
   }
 }
 
-/** A connection that hands out fake channels, the newest last. */
+/** A connection with fake channels, the newest last. */
 export class FakeConnection {
   readonly channels: FakeChannel[] = [];
   readonly connection = { serverProperties: { version: '3.10.8' } };
-  /** Is given each channel before it is handed out. */
+  /** Called with each channel before it is returned. */
   prepare: (channel: FakeChannel) => void = () => undefined;
 
-  /** The channels on which something consumes or did. */
+  /** The channels that consume or have consumed. */
   get consuming(): FakeChannel[] {
     return this.channels.filter(({ sent }) => sent.some(([method]) => method === 'consume'));
   }
@@ -120,7 +120,7 @@ export class FakeConnection {
 export class FakeAmqpConnection {
   readonly managedConnection = new FakeManager();
   declared: Promise<void> = Promise.resolve();
-  /** How often somebody waits for the declarations. */
+  /** How often the declarations were awaited. */
   waits = 0;
   readonly managedChannel = {
     waitForConnect: (): Promise<void> => {
@@ -144,14 +144,14 @@ class FakeManager extends EventEmitter {
 
   isConnected = (): boolean => this.connection !== undefined;
 
-  /** Gets a connection, and says so. */
+  /** Connects and emits it. */
   connects(connection = new FakeConnection()): FakeConnection {
     this.connection = connection;
     this.emit('connect');
     return connection;
   }
 
-  /** Loses the connection, and says why. */
+  /** Disconnects and emits it with the reason. */
   loses(err: Error | undefined): void {
     this.connection = undefined;
     this.emit('disconnect', { err });

@@ -6,7 +6,7 @@ import { SettleTest, type SettleTestBuilder, type SettleTestOptions } from '../.
 
 const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
 
-/** What an application under test has beside its connection. */
+/** An application under test, without its connection. */
 export interface AppParts {
   readonly providers: Provider[];
   readonly controllers?: NonNullable<ModuleMetadata['controllers']>;
@@ -14,7 +14,7 @@ export interface AppParts {
   readonly rabbit?: Partial<RabbitMQConfig>;
 }
 
-/** An application as its users write it; nothing in it knows of a test. */
+/** An application as its users write it, without any part for tests. */
 export function appOf({ providers, controllers, settle, rabbit }: AppParts): ModuleMetadata {
   return {
     imports: [
@@ -38,14 +38,14 @@ afterEach(async () => {
   open.clear();
 });
 
-/** Boots a test; it is closed when its `it` has ended. */
+/** Starts a test, which is closed after its `it`. */
 export async function boot(builder: SettleTestBuilder<SettleTest>): Promise<SettleTest> {
   const test = await builder.compile();
   open.add(test);
   return test;
 }
 
-/** Boots a test of an application. */
+/** Starts a test of an application. */
 export function start(parts: AppParts, options: SettleTestOptions = {}): Promise<SettleTest> {
   return boot(SettleTest.create(appOf(parts), options));
 }

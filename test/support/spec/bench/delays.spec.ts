@@ -5,7 +5,7 @@ describe('the delays of the measurement', () => {
   it.each([
     ['full', FULL],
     ['quick', QUICK],
-  ])('are all different and go from 50 ms to the longest (%s)', (_name, size) => {
+  ])('all differ and range from 50 ms to the longest (%s)', (_name, size) => {
     const delays = delaysOf(size);
     expect(new Set(delays).size).toBe(size.differentDelays);
     expect(delays[0]).toBe(50);
@@ -15,7 +15,7 @@ describe('the delays of the measurement', () => {
 });
 
 describe('lateness', () => {
-  it('is seen minus requested', () => {
+  it('is the observed delay minus the requested one', () => {
     const seen = Array.from({ length: 101 }, (_, late) => ({
       requestedMs: 1000,
       seenMs: 1000 + late,
@@ -23,7 +23,7 @@ describe('lateness', () => {
     expect(latenessOf(seen)).toEqual({ least: 0, p50: 50, p99: 99, allowanceUsedP99: -26 });
   });
 
-  it('is negative where a message came too early', () => {
+  it('is negative for a message that is early', () => {
     const late = latenessOf([
       { requestedMs: 100, seenMs: 99 },
       { requestedMs: 100, seenMs: 110 },
@@ -31,7 +31,7 @@ describe('lateness', () => {
     expect(late.least).toBe(-1);
   });
 
-  it('beyond the grid belongs to each message: a long delay excuses no short one', () => {
+  it('beyond the rounding is measured per message: a long delay does not excuse a short one', () => {
     const { p99, allowanceUsedP99 } = latenessOf([{ requestedMs: 80, seenMs: 190 }]);
     expect(p99).toBe(110);
     expect(allowanceUsedP99).toBe(100);

@@ -42,7 +42,7 @@ describe('estimates', () => {
     expect(found).toMatchObject({ interval: { middle: 1.5 }, verdict: 'reached' });
   });
 
-  it('divide processor time the same way: less is better', () => {
+  it('divide processor time in the same way, less being better', () => {
     const found = find('golevelup', 'empty handler, quorum, prefetch 250', 'CPU');
     expect(found).toMatchObject({ interval: { middle: 0.5 }, verdict: 'reached' });
   });
@@ -53,7 +53,7 @@ describe('estimates', () => {
     expect(found).toMatchObject({ interval: { middle: 1.3 }, verdict: 'missed' });
   });
 
-  it('compare what something adds, not what it comes to', () => {
+  it('compare the added cost, not the total', () => {
     const found = estimatesOf(measured, []).find(({ name }) => name.startsWith('a ValidationPipe'));
     // (15 - 10) - (27 - 20)
     expect(found).toMatchObject({ interval: { middle: -2 }, verdict: 'reached' });
@@ -71,7 +71,7 @@ describe('estimates', () => {
     expect(names).toEqual(["rascal's republish", 'copies by hand']);
   });
 
-  it('hold delays against their limits', () => {
+  it('compare delays with their limits', () => {
     const delays = {
       queueType: 'quorum',
       messages: 1,
@@ -88,7 +88,7 @@ describe('estimates', () => {
 });
 
 describe('ratios of neighbours', () => {
-  it('come from the group that has both, whatever other groups have', () => {
+  it('come from the group that contains both', () => {
     const peer = { ...runOf('golevelup'), perSecond: 50 };
     const groups = [
       { golevelup: [runOf('golevelup')] },
@@ -100,7 +100,7 @@ describe('ratios of neighbours', () => {
 });
 
 describe('programs', () => {
-  it('are all known that a cell names', () => {
+  it('exist for every cell', () => {
     const labels = cellsOf({ quick: false }).flatMap(({ groups }) => groups.flat());
     expect(labels.filter((label) => !Object.hasOwn(programs, label))).toEqual([]);
   });

@@ -17,14 +17,14 @@ function counted(handler: HandlerKind) {
   return { handle, counts };
 }
 
-describe('the handler of the measurements', () => {
+describe('the measured handler', () => {
   it('does nothing', () => {
     const { handle, counts } = counted('empty');
     expect(handle({ id: 0 })).toBeUndefined();
     expect(counts).toEqual({ called: 1, succeeded: 1 });
   });
 
-  it('waits, and has succeeded only after that', async () => {
+  it('counts a success only once the wait is over', async () => {
     const { handle, counts } = counted('wait');
     const result = handle({ id: 0 });
     expect(counts).toEqual({ called: 1, succeeded: 0 });
@@ -32,7 +32,7 @@ describe('the handler of the measurements', () => {
     expect(counts).toEqual({ called: 1, succeeded: 1 });
   });
 
-  it('fails twice for each message, and then succeeds, once', () => {
+  it('fails twice per message, then succeeds once', () => {
     const { handle, counts } = counted('failTwice');
     for (const id of [0, 2]) {
       expect(() => handle({ id })).toThrow();
@@ -49,7 +49,7 @@ describe('the handler of the measurements', () => {
     expect(counts).toEqual({ called: 5, succeeded: 0 });
   });
 
-  it.each(['empty', 'fail'] as const)('notices a message that was not read (%s)', (kind) => {
+  it.each(['empty', 'fail'] as const)('detects a message that was not read (%s)', (kind) => {
     const { handle } = counted(kind);
     const unread = Buffer.from('{"id":0}') as unknown as { id: number };
     expect(() => handle(unread)).toThrow('was not read');

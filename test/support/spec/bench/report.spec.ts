@@ -4,7 +4,7 @@ import { chartOf } from '../../../../bench/report/chart.mjs';
 import { cellTable, intervalText, markdownTable } from '../../../../bench/report/tables.mjs';
 
 describe('a Markdown table', () => {
-  it('lines its columns up, text to the left and numbers to the right', () => {
+  it('aligns text to the left and numbers to the right', () => {
     expect(
       markdownTable(
         ['', 'a second'],
@@ -23,7 +23,7 @@ describe('a Markdown table', () => {
 });
 
 describe('an interval', () => {
-  it('is told with its ends, without them where there is none', () => {
+  it('is shown with its ends, if it has any', () => {
     expect(intervalText({ middle: 1.5, low: 1.4, high: 1.6 })).toBe('1.50 [1.40, 1.60]');
     expect(intervalText({ middle: 1.5, low: 1.5, high: 1.5 })).toBe('1.50');
   });
@@ -38,7 +38,7 @@ describe('the table of a cell', () => {
     loopDelayMs: 1,
   });
 
-  it('compares each program with the one that does the same', () => {
+  it('compares each program with its counterpart', () => {
     const groups = [['settle-plain', 'settle-pipe', 'golevelup-pipe', 'golevelup']] as const;
     const lines = cellTable({
       cell: {
@@ -97,7 +97,7 @@ describe('the chart', () => {
     expect(svg).toContain('measured &amp; drawn');
   });
 
-  it('has colours for a dark page', () => {
+  it('has colours for dark pages', () => {
     expect(svg).toContain('prefers-color-scheme: dark');
   });
 });

@@ -23,7 +23,7 @@ const run = (perSecond: number): Run => ({
 });
 
 describe('the order of a group', () => {
-  it('turns round in every second round and leaves the group as it is', () => {
+  it('is reversed in every second round, without changing the group', () => {
     const group = ['a', 'b', 'c'];
     expect([0, 1, 2].map((round) => orderOf(group, round).join(''))).toEqual(['abc', 'cba', 'abc']);
     expect(group).toEqual(['a', 'b', 'c']);
@@ -68,7 +68,7 @@ describe('rounds', () => {
 });
 
 describe('the cells', () => {
-  it.each([true, false])('have names of their own (quick: %s)', (quick) => {
+  it.each([true, false])('have unique names (quick: %s)', (quick) => {
     const names = cellsOf({ quick }).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -79,7 +79,7 @@ describe('the cells', () => {
     expect(own).toEqual(groups);
   });
 
-  it('have whole numbers of messages', () => {
+  it('have integer message counts', () => {
     const counts = cellsOf({ quick: false }).map(({ messages }) => messages);
     expect(counts.filter((count) => !Number.isInteger(count))).toEqual([]);
   });

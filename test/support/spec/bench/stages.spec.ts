@@ -23,7 +23,7 @@ function profileOf(indexes: readonly number[], microseconds = 10) {
 }
 
 describe('the costs of a message', () => {
-  it('are summed up by stage, divided by the messages, the greatest first', () => {
+  it('are summed by stage and divided by the messages, largest first', () => {
     const costs = costsOf(profileOf([2, 3, 3, 5, 6, 6, 6, 6]), 5);
     expect(costs).toEqual([
       { stage: 'amqplib: frames and dispatch', microseconds: 8 },
@@ -41,7 +41,7 @@ describe('the costs of a message', () => {
     [7, 'the system: writing to the socket'],
     [8, 'garbage collector'],
     [9, 'Node: the rest'],
-  ])('of frame %i count for a stage', (index, stage) => {
+  ])('of stack frame %i belong to a stage', (index, stage) => {
     expect(costsOf(profileOf([index]), 1)).toEqual([{ stage, microseconds: 10 }]);
   });
 });

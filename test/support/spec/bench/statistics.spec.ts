@@ -23,13 +23,13 @@ describe('the median', () => {
     expect(median(values)).toBe(expected);
   });
 
-  it('leaves its input as it is', () => {
+  it('does not change its input', () => {
     const values = [3, 1, 2];
     median(values);
     expect(values).toEqual([3, 1, 2]);
   });
 
-  it('of nothing is NaN', () => {
+  it('of an empty list is NaN', () => {
     expect(median([])).toBeNaN();
   });
 });
@@ -48,11 +48,11 @@ describe('a percentile', () => {
 });
 
 describe('ratios', () => {
-  it('are taken round by round', () => {
+  it('are computed per round', () => {
     expect(ratiosOf([10, 30], [5, 10])).toEqual([2, 3]);
   });
 
-  it('leave out a round that only one has', () => {
+  it('skip rounds that only one has', () => {
     expect(ratiosOf([10, 30, 8], [5])).toEqual([2]);
     expect(ratiosOf([10], [5, 1])).toEqual([2]);
   });
@@ -67,7 +67,7 @@ describe('the interval of a median', () => {
     expect(medianInterval([2, 2, 2, 2])).toEqual({ middle: 2, low: 2, high: 2 });
   });
 
-  it('has the exact ends where all draws can be counted', () => {
+  it('is exact if all draws can be enumerated', () => {
     // Of two values a draw has both of one, both of the other, or one each: 1/4, 1/4, 1/2.
     expect(medianInterval([1, 3])).toEqual({ middle: 2, low: 1, high: 3 });
     // Of nine values the median of a draw is the lowest in 0.1 % of all draws, one of the two lowest in 3.1 %.
@@ -75,12 +75,12 @@ describe('the interval of a median', () => {
     expect(nine).toEqual({ middle: 5, low: 2, high: 8 });
   });
 
-  it('is the same every time', () => {
+  it('is reproducible', () => {
     const values = [1.2, 1.5, 1.1, 1.9, 1.4];
     expect(medianInterval(values)).toEqual(medianInterval(values));
   });
 
-  it('holds the median and lies within the values', () => {
+  it('contains the median and lies within the values', () => {
     fc.assert(
       fc.property(numbers, (values) => {
         const { low, middle, high } = medianInterval(values, 200);
@@ -93,7 +93,7 @@ describe('the interval of a median', () => {
     );
   });
 
-  it('grows with the values', () => {
+  it('scales with the values', () => {
     const values = [1, 2, 4, 8, 16, 32, 64];
     const { low, high } = medianInterval(values);
     const tenfold = medianInterval(values.map((value) => value * 10));

@@ -70,11 +70,11 @@ describe('FrameParser', () => {
     ['an unknown frame type', Buffer.from('HTTP/1.1 400 Bad Request')],
     ['a missing frame end', Buffer.from([8, 0, 0, 0, 0, 0, 0, 0])],
     ['a method frame without a method', Buffer.from([1, 0, 0, 0, 0, 0, 1, 9, 0xce])],
-  ])('refuses %s', (_, bytes) => {
+  ])('rejects %s', (_, bytes) => {
     expect(() => parse([bytes])).toThrow(FrameError);
   });
 
-  it('names a method it does not know by its numbers', () => {
+  it('names an unknown method by its numbers', () => {
     const bytes = Buffer.from([1, 0, 2, 0, 0, 0, 4, 0, 99, 0, 7, 0xce]);
     expect(parse([bytes])).toMatchObject([{ name: 'unknown.99.7', channel: 2 }]);
   });
@@ -148,7 +148,7 @@ describe('detailsOf', () => {
     expect(details(deliver(6, 'body'))).toEqual([delivered, ...sizes]);
   });
 
-  it('refuses arguments that go beyond the frame', () => {
+  it('rejects arguments that exceed the frame', () => {
     expect(() => details(method('basic.ack', 1, short(1)))).toThrow(FrameError);
     expect(() => details(method('basic.cancel', 1, argument.octet(200)))).toThrow(FrameError);
   });

@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(() => bench.stop());
 
 describe('cut', () => {
-  it('cuts before a frame, with what came earlier passed on', async () => {
+  it('cuts before a frame, after passing on the earlier ones', async () => {
     const rule = proxy.cutWhen(fromClient('basic.publish'), { before: true });
     client.send(basicAck(1, 1), publish('key'), heartbeat);
     await allEnd(client, server);
@@ -48,7 +48,7 @@ describe('cut', () => {
     await arrives(next.server, ...published);
   });
 
-  it('cuts after a frame and its content, and passes nothing behind it', async () => {
+  it('cuts after a frame and its content, and passes on nothing further', async () => {
     proxy.cutWhen(fromClient('basic.publish'), { before: false });
     client.send(publishMethod('key'));
     await proxy.waitFor(fromClient('basic.publish'));
@@ -65,7 +65,7 @@ describe('cut', () => {
     expect(server.frames).toEqual(['basic.publish', 'content.header']);
   });
 
-  it('passes on the beginning of a content on another channel before it cuts', async () => {
+  it('passes on a partial content of another channel before it cuts', async () => {
     proxy.cutWhen(fromClient('basic.ack'), { before: true });
     client.send(publishMethod('key', 2), basicAck(1, 1));
     await allEnd(client, server);

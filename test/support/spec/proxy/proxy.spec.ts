@@ -44,7 +44,7 @@ describe('passing on', () => {
     await eventually(() => client.received.equals(answer)).toBe(true);
   });
 
-  it('takes no more from one side than the other side takes', async () => {
+  it('applies back pressure', async () => {
     const { client, server } = await bench.connect();
     const one = publish('key', 'x'.repeat(100_000));
     server.socket.pause();
@@ -92,7 +92,7 @@ describe('passing on', () => {
     await allEnd(client);
   });
 
-  it('destroys a connection that does not speak AMQP, and says why', async () => {
+  it('destroys a connection that does not speak AMQP, with a reason', async () => {
     const { client, server } = await bench.connect();
     client.send(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
     await allEnd(client, server);
@@ -157,7 +157,7 @@ describe('recording', () => {
     expect((await third).details.deliveryTag).toBe(3);
   });
 
-  it('rejects when time is up, with the last frames, and when the proxy stops', async () => {
+  it('rejects on timeout, with the last frames, and when the proxy stops', async () => {
     const { client } = await bench.connect();
     client.send(heartbeat);
     await proxy.waitFor(fromClient('heartbeat'));

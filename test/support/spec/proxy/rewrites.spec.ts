@@ -46,7 +46,7 @@ describe('rewrite', () => {
     await eventually(() => client.received.equals(Buffer.concat([bytes, bytes, bytes]))).toBe(true);
   });
 
-  it('answers in the place of the broker', async () => {
+  it('replies instead of the broker', async () => {
     const reason = { replyCode: 406, replyText: 'PRECONDITION_FAILED' };
     proxy.rewrite(fromClient('queue.declare', { queue: 'taken' }), ({ channel }) => ({
       back: [channelClose(channel, reason)],
@@ -68,7 +68,7 @@ describe('rewrite', () => {
     await arrives(client, 'channel.close', ...delivered.map((name) => `${name}@2`));
   });
 
-  it('fails a channel behind a content that is on its way', async () => {
+  it('fails a channel after a content in transit', async () => {
     proxy.failChannel(fromClient('queue.declare'), { replyCode: 404, replyText: 'NOT_FOUND' });
     const bytes = deliver(1);
     server.send(bytes.subarray(0, 50));
@@ -79,7 +79,7 @@ describe('rewrite', () => {
     await arrives(client, ...delivered, 'channel.close');
   });
 
-  it('injects frames, wherever their bytes lie', async () => {
+  it('injects frames, wherever their bytes are', async () => {
     const first = basicCancel(1, 'tag');
     const apart = Buffer.from(new ArrayBuffer(first.length), 0, first.length);
     first.copy(apart);

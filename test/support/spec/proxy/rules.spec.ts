@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => bench.stop());
 
 describe('hold', () => {
-  it('keeps back a frame and those behind it, and releases them in order', async () => {
+  it('holds a frame and those behind it, and releases them in order', async () => {
     const hold = proxy.hold(fromClient('basic.publish'));
     client.send(basicAck(1, 1), publish('key'), heartbeat, basicAck(1, 2));
     const [caught] = await hold.caught(1);
@@ -41,7 +41,7 @@ describe('hold', () => {
     expect(hold.frames).toHaveLength(1);
   });
 
-  it('keeps back the end of the stream too', async () => {
+  it('holds the end of the stream, too', async () => {
     const hold = proxy.hold(fromClient('basic.ack'));
     client.send(basicAck(1, 1));
     client.socket.destroy();
@@ -63,7 +63,7 @@ describe('hold', () => {
     expect(server.frames).toEqual([]);
   });
 
-  it('drops what matches and lets the rest go on', async () => {
+  it('drops the matching frame and passes on the rest', async () => {
     const hold = proxy.hold(fromClient('basic.publish'));
     client.send(publish('one'), heartbeat, publish('two'), basicAck(1, 1));
     await hold.caught(2);
@@ -71,7 +71,7 @@ describe('hold', () => {
     await arrives(server, 'heartbeat@0', 'basic.ack');
   });
 
-  it('keeps back only what matches', async () => {
+  it('holds only matching frames', async () => {
     const hold = proxy.hold(fromServer('basic.ack', { channel: 1 }), { onlyMatching: true });
     server.send(basicAck(1, 1), deliver(1), basicAck(2, 1), basicAck(1, 2));
     await hold.caught(2);
@@ -80,7 +80,7 @@ describe('hold', () => {
     await arrives(client, ...delivered, 'basic.ack@2', 'basic.ack', 'basic.ack');
   });
 
-  it('never releases a frame into the middle of a content', async () => {
+  it('never releases a frame in the middle of a content', async () => {
     const hold = proxy.hold(fromServer('basic.ack'), { onlyMatching: true });
     const bytes = deliver(1);
     server.send(basicAck(1, 1), bytes.subarray(0, -6));
@@ -91,7 +91,7 @@ describe('hold', () => {
     await arrives(client, ...delivered, 'basic.ack');
   });
 
-  it('drops only what matches, with content', async () => {
+  it('drops only matching frames, with their content', async () => {
     const hold = proxy.hold(fromServer('basic.deliver'), { onlyMatching: true });
     const bytes = deliver(1);
     server.send(bytes.subarray(0, -3));
@@ -111,7 +111,7 @@ describe('hold', () => {
 });
 
 describe('delay', () => {
-  it('keeps a frame and those behind it back for a time', async () => {
+  it('holds a frame and those behind it for a time', async () => {
     const rule = proxy.delay(fromClient('basic.ack'), 40, { times: 1 });
     const start = performance.now();
     client.send(basicAck(1, 1), heartbeat);
@@ -120,7 +120,7 @@ describe('delay', () => {
     expect(rule.matched).toBe(1);
   });
 
-  it('delays only what matches', async () => {
+  it('delays only matching frames', async () => {
     proxy.delay(fromServer('basic.ack'), 40, { onlyMatching: true });
     server.send(basicAck(1, 1), deliver(1));
     await arrives(client, ...delivered, 'basic.ack');
@@ -144,7 +144,7 @@ describe('drop', () => {
     await arrives(server, ...published, 'heartbeat@0', ...published);
   });
 
-  it('leaves the content when told to', async () => {
+  it('keeps the content on request', async () => {
     proxy.drop(fromClient('basic.publish'), { withContent: false, times: 1 });
     client.send(publish('key'), heartbeat);
     await arrives(server, ...published.slice(1), 'heartbeat@0');
@@ -160,7 +160,7 @@ describe('several rules', () => {
     expect([first.matched, second.matched]).toEqual([1, 0]);
   });
 
-  it('asks no rule about the content of a frame a rule has decided on', async () => {
+  it('does not apply rules to the content of a frame that a rule handled', async () => {
     proxy.drop(fromClient('basic.publish'));
     const second = proxy.cutWhen(fromClient('content.body'), { before: true });
     client.send(publish('key'), heartbeat);

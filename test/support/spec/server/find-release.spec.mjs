@@ -84,20 +84,20 @@ async function greetWith(fields) {
   return server;
 }
 
-describe('a release that is asked for', () => {
-  it('is taken from what is installed when that is of the release', async () => {
+describe('a requested release', () => {
+  it('is the installed server if that is of the release', async () => {
     // What stands in for its scripts can't start; where Erlang is not installed, that is said before.
     const found = findServer({ log, version: '3.10' }, machine);
     await expect(found).rejects.toThrow(/did not start|epmd/);
     expect(lines).toEqual([`starting a private RabbitMQ node from ${join(folder, 'installed')}`]);
   });
 
-  it('is asked for by RABBITMQ_TEST_VERSION, too', async () => {
+  it('can be requested by RABBITMQ_TEST_VERSION, too', async () => {
     vi.stubEnv('RABBITMQ_TEST_VERSION', '4.3');
     await expect(findServer({ log }, machine)).rejects.toThrow(/^no RabbitMQ 4\.3: /);
   });
 
-  it('is unpacked where root can, Docker or not', async () => {
+  it('is unpacked for root, with or without Docker', async () => {
     const root = join(folder, 'unpacked');
     const unpackRelease = vi.fn(async () => ({ scripts: '/scripts', root }));
     const found = findServer(
@@ -109,7 +109,7 @@ describe('a release that is asked for', () => {
     expect(lines).toEqual([`starting a private RabbitMQ node from ${root}`]);
   });
 
-  it('comes as its Docker image elsewhere', async () => {
+  it('is a Docker image for other users', async () => {
     putDocker();
     const server = await findServer({ log, version: '4.0' }, docker);
     await server.stop();
@@ -118,7 +118,7 @@ describe('a release that is asked for', () => {
     expect(readFileSync(join(folder, 'calls'), 'utf8')).toMatch(/^create .* rabbitmq:4\.0$/m);
   });
 
-  it('comes as its Docker image where it could not be unpacked', async () => {
+  it('is a Docker image if unpacking failed', async () => {
     putDocker();
     const server = await findServer(
       { log, version: '4.3' },
@@ -133,13 +133,13 @@ describe('a release that is asked for', () => {
     expect(lines).toEqual(['no such mirror', 'starting rabbitmq:4.3 in Docker']);
   });
 
-  it('that cannot be unpacked is missing without Docker, for the reason that stopped it', async () => {
+  it('is missing without Docker for the reason for which unpacking failed', async () => {
     const unpackRelease = () => Promise.reject(new Error('no such mirror'));
     const look = { ...machine, canInstall: () => true, unpackRelease };
     await expect(findServer({ log, version: '4.3' }, look)).rejects.toThrow(/^no such mirror$/);
   });
 
-  it('is missing in one line that tells what to do', async () => {
+  it('is reported as missing in one line that says what to do', async () => {
     const found = findServer({ log, version: '4.3' }, machine);
     await expect(found).rejects.toThrow(
       /^no RabbitMQ 4\.3: start Docker, or be root on Debian or Ubuntu, .*cache, or set RABBITMQ_URL.*$/,
@@ -147,13 +147,13 @@ describe('a release that is asked for', () => {
     expect(lines).toEqual([]);
   });
 
-  it('has to be one that tests know', async () => {
+  it('must be a known one', async () => {
     const found = findServer({ log, version: '4.1' }, machine);
     await expect(found).rejects.toThrow(/^tests know RabbitMQ 3\.10, 4\.0, 4\.3, not "4\.1"$/);
   });
 });
 
-describe('releases that are prepared', () => {
+describe('prepared releases', () => {
   it('are unpacked, unless they are installed, and not started', async () => {
     const unpackRelease = vi.fn(async () => ({ scripts: '/scripts' }));
     const look = { ...machine, canInstall: () => true, unpackRelease };
@@ -165,19 +165,19 @@ describe('releases that are prepared', () => {
     expect(lines).toEqual([]);
   });
 
-  it('are missing in the line that finding them would say', async () => {
+  it('are reported as missing in the same line', async () => {
     const prepared = prepareReleases(['3.10', '4.3'], { log }, machine);
     await expect(prepared).rejects.toThrow(/^no RabbitMQ 4\.3: /);
   });
 
-  it('are not looked for where RABBITMQ_URL names the server', async () => {
+  it('are not searched if RABBITMQ_URL names the server', async () => {
     vi.stubEnv('RABBITMQ_URL', 'amqp://127.0.0.1:1');
     await prepareReleases(['4.3'], { log }, machine);
   });
 });
 
 describe('a server of another release', () => {
-  it('from Docker is ended, and said in one line', async () => {
+  it('from Docker is ended and reported in one line', async () => {
     putDocker();
     vi.stubEnv('DOCKER_STAND_IN_VERSION', '4.30.1');
     const found = findServer({ log, version: '4.3' }, docker);
@@ -187,7 +187,7 @@ describe('a server of another release', () => {
     expect(containers()).toEqual([]);
   });
 
-  it('from RABBITMQ_URL is told by what it says when a connection is opened', async () => {
+  it('from RABBITMQ_URL is recognised by its server properties', async () => {
     const greeter = await greetWith('\x07versionS\x00\x00\x00\x063.13.2');
     expect((await findServer({ log }, machine)).version).toBe('3.13.2');
     const found = findServer({ log, version: '4.0' }, machine);
@@ -205,8 +205,8 @@ describe('a server of another release', () => {
   });
 });
 
-describe('the version of what is installed', () => {
-  it('is that of the broker among its plugins', () => {
+describe('the installed version', () => {
+  it('is that of the broker, not of its plugins', () => {
     const scripts = join(folder, 'rabbitmq', 'sbin');
     expect(versionOfScripts(scripts)).toBeUndefined();
     for (const name of ['rabbit_common-4.0.5', 'rabbit-4.0.5', 'rabbitmq_web_stomp-4.0.5']) {

@@ -62,7 +62,7 @@ const filesLeft = () => readdirSync(join(folder, 'temporary'));
 const dockerCalls = () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
 
 describe('a server from the environment', () => {
-  it('comes before all others and is left alone', async () => {
+  it('takes precedence and is left running', async () => {
     vi.stubEnv('RABBITMQ_URL', 'amqp://127.0.0.1:1');
     const server = await findServer({ log });
     await server.stop();
@@ -92,7 +92,7 @@ describe('a server from the environment', () => {
 });
 
 describe('a private node', () => {
-  it('that does not start gives its own words and leaves nothing', async () => {
+  it('that does not start is reported in its own words and leaves nothing', async () => {
     putCommand('rabbitmq-server', 'echo "no such luck" >&2; exit 3');
     putCommand('epmd', 'exec sleep 60');
     const found = findServer({ log }, { findInstalledScripts: () => folder });
@@ -131,7 +131,7 @@ describe('Docker', () => {
     expect(lines).toEqual([]);
   });
 
-  it('gives way to an installation when the image cannot be had', async () => {
+  it('is replaced by an installation if the image is not available', async () => {
     putCommand('docker', '[ "$1" != create ] || { echo "no such image"; exit 125; }');
     const installPackage = vi.fn();
     const found = findServer({ log }, { ...notInstalled, canInstall: () => true, installPackage });
@@ -143,12 +143,12 @@ describe('Docker', () => {
 });
 
 describe('an installation', () => {
-  it('is not tried where it cannot work', async () => {
+  it('is not tried if it cannot work', async () => {
     const found = findServer({ log }, { ...notInstalled, ...nothingElse });
     await expect(found).rejects.toThrow(/^no RabbitMQ server: install rabbitmq-server .*$/);
   });
 
-  it('has a policy against starting services as long as it runs', async () => {
+  it('prevents the start of services by a policy while it runs', async () => {
     const policy = join(folder, 'policy-rc.d');
     putCommand('apt-get', `"${policy}" rabbitmq-server start; echo "$1 $?" >>"${folder}/calls"`);
     await installPackage('rabbitmq-server', policy);
@@ -164,7 +164,7 @@ describe('an installation', () => {
     expect(existsSync(policy)).toBe(true);
   });
 
-  it('does not begin where the machine would start services', async () => {
+  it('does not begin if the machine would start services', async () => {
     putCommand('policy-rc.d', 'exit 0');
     putCommand('apt-get', 'echo called >&2; exit 1');
     await expect(installPackage('rabbitmq-server', join(folder, 'policy-rc.d'))).rejects.toThrow(
@@ -172,7 +172,7 @@ describe('an installation', () => {
     );
   });
 
-  it('that fails gives the words of apt-get and removes the policy', async () => {
+  it('that fails reports the output of apt-get and removes the policy', async () => {
     const policy = join(folder, 'policy-rc.d');
     putCommand('apt-get', 'echo "E: no such package"; exit 100');
     await expect(installPackage('rabbitmq-server', policy)).rejects.toThrow(

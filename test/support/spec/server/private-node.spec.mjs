@@ -31,7 +31,7 @@ function listens(port) {
  */
 const portOf = (url) => Number(new URL(url).port);
 
-it('runs beside another, outlives a crash and a restart, and leaves nothing', async () => {
+it('runs beside another, survives a crash and a restart, and leaves nothing', async () => {
   const servers = await Promise.all([findServer(), findServer()]);
   const [first, second] = servers;
   const management = first.management;

@@ -27,7 +27,7 @@ describe('releases', () => {
 });
 
 describe('the releases on a command line', () => {
-  it('are named once or more often, with commas or again, and the rest stays', () => {
+  it('can be named several times or with commas, and other words are kept', () => {
     const words = [
       '--rabbitmq=3.10,4.3',
       'a.spec.ts',
@@ -47,7 +47,7 @@ describe('the releases on a command line', () => {
     ['--rabbitmq', '--rabbitmq needs a release: --rabbitmq=3.10,4.0,4.3'],
     ['--rabbitmq=', 'tests know RabbitMQ 3.10, 4.0, 4.3, not ""'],
     ['--rabbitmq=4', 'tests know RabbitMQ 3.10, 4.0, 4.3, not "4"'],
-  ])('%s is refused', (word, message) => {
+  ])('%s is rejected', (word, message) => {
     expect(() => takeReleases([word])).toThrow(message);
   });
 });
@@ -64,13 +64,13 @@ bookworm main http://mirror.example/debian/ Debian
     expect(mirrorAmong(updated, 'bookworm')).toBe('http://mirror.example/debian/');
   });
 
-  it('is known by its address as long as apt has not been updated', () => {
+  it('is recognised by its address before apt update', () => {
     expect(mirrorAmong(updated.replaceAll(' Debian', ' '), 'bookworm')).toBe(
       'http://mirror.example/debian/',
     );
   });
 
-  it('may be named for a rolling release', () => {
+  it('can be named after a rolling release', () => {
     expect(mirrorAmong('testing main https://m.example/debian/ Debian', undefined)).toBe(
       'https://m.example/debian/',
     );
@@ -80,11 +80,13 @@ bookworm main http://mirror.example/debian/ Debian
     '',
     'bookworm main file:/srv/debian/ Debian',
     'bookworm main http://other.example/ Other',
-  ])('is not told by "%s"', (targets) => expect(mirrorAmong(targets, 'bookworm')).toBeUndefined());
+  ])('is not recognised in "%s"', (targets) =>
+    expect(mirrorAmong(targets, 'bookworm')).toBeUndefined(),
+  );
 });
 
 describe("vitest's report", () => {
-  it('is counted, with the names of what did not run', () => {
+  it('is counted, with the names of skipped tests', () => {
     const assertionResults = [
       { status: 'passed', fullName: 'a' },
       { status: 'failed', fullName: 'b' },

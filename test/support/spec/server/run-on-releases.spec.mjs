@@ -38,7 +38,7 @@ function make({ missing, runs = {} } = {}) {
   };
 }
 
-it('takes one release after the other, each with its server', async () => {
+it('runs one release after the other, each with its server', async () => {
   const { events, lines, doing } = make();
   expect(await runOnReleases(['3.10', '4.3'], doing)).toBe(0);
   expect(events).toEqual(
@@ -51,13 +51,13 @@ it('takes one release after the other, each with its server', async () => {
   expect(lines).toEqual(['RabbitMQ 3.10.1: passed in 0 s', 'RabbitMQ 4.3.1: passed in 0 s']);
 });
 
-it('takes the usual server when no release is asked for', async () => {
+it('uses the default server if no release is requested', async () => {
   const { events, doing } = make();
   expect(await runOnReleases([], doing)).toBe(0);
   expect(events).toEqual(['start usual', 'test usual', 'stop usual']);
 });
 
-it('goes on after a failure, and fails as a whole', async () => {
+it('continues after a failure, and fails as a whole', async () => {
   const counts = { passed: 8, failed: 1, skipped: ['x (RabbitMQ from 4.3 on: why)'] };
   const { lines, doing } = make({ runs: { 3.1: {}, '3.10': { code: 1, counts } } });
   expect(await runOnReleases(['3.10', '4.0'], doing)).toBe(1);
@@ -68,14 +68,14 @@ it('goes on after a failure, and fails as a whole', async () => {
   ]);
 });
 
-it('does not pass over a release without a server', async () => {
+it('does not skip a release without a server', async () => {
   const { events, lines, doing } = make({ missing: '4.3' });
   expect(await runOnReleases(['4.3', '4.0'], doing)).toBe(1);
   expect(events).toEqual(['start 4.0', 'test 4.0', 'stop 4.0']);
   expect(lines).toEqual(['RabbitMQ 4.3: failed: no RabbitMQ 4.3', 'RabbitMQ 4.0.1: passed in 0 s']);
 });
 
-it('ends with a run that was interrupted', async () => {
+it('ends with an interrupted run', async () => {
   const { events, lines, doing } = make({ runs: { '3.10': { code: 130, interrupted: true } } });
   expect(await runOnReleases(['3.10', '4.3'], doing)).toBe(130);
   expect(events).toEqual(['start 3.10', 'test 3.10', 'stop 3.10']);

@@ -79,7 +79,7 @@ const missingPackages = () => [];
 const unpack = () => unpackRelease('4.3', log, { missingPackages, findDebianMirror: mirror });
 
 describe.runIf(process.platform === 'linux')('a release', () => {
-  it('is unpacked once, from the mirror of the machine and by way of its proxy', async () => {
+  it("is unpacked once, from the machine's mirror and through its proxy", async () => {
     const installation = await unpack();
     expect(await unpack()).toEqual(installation);
     const root = join(cache, '4.3');
@@ -103,7 +103,7 @@ describe.runIf(process.platform === 'linux')('a release', () => {
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
   });
 
-  it('has what it needs installed first, and says so', async () => {
+  it('installs its requirements first, with a line about it', async () => {
     const installPackage = vi.fn();
     const missingPackages = () => ['debootstrap'];
     await unpackRelease('4.3', log, { installPackage, missingPackages, findDebianMirror: mirror });
@@ -111,7 +111,7 @@ describe.runIf(process.platform === 'linux')('a release', () => {
     expect(lines[0]).toBe('installing the package debootstrap with apt-get');
   });
 
-  it('that fails on the way gives the last words and leaves nothing', async () => {
+  it('that fails reports the last output and leaves nothing', async () => {
     putCommand('debootstrap', 'mkdir -p "$5"; echo "E: Failed getting release file" >&2; exit 1');
     await expect(unpack()).rejects.toThrow(
       /^unpacking RabbitMQ 4\.3: ended with code 1\nE: Failed getting release file$/,
@@ -127,13 +127,13 @@ describe.runIf(process.platform === 'linux')('a release', () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  it('that another process unpacked meanwhile is taken from there', async () => {
+  it('that another process unpacked meanwhile is used', async () => {
     putCommand('umount', `mkdir -p "${cache}/4.3/${unpacked}"; rm "$CALLS.mounted"`);
     expect((await unpack()).root).toBe(join(cache, '4.3'));
     expect(readdirSync(cache)).toEqual(['4.3']);
   });
 
-  it('removes what one that was killed has left, and nothing of one at work', async () => {
+  it('removes the remains of a killed process, but nothing of a running one', async () => {
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'exit');
     mkdirSync(join(cache, `4.3.partial-${child.pid}`), { recursive: true });
