@@ -90,6 +90,8 @@ export class Republisher {
     }
     if (transport.isBlocked) return 'blocked';
     await this.#ensureTarget(target, original, left, isRetry);
+    // The connection may lead to another broker by now.
+    if (original.lost.aborted) return 'unknown';
     const queue = targetQueueOf(this.subscription, original.queue, target);
     const published = transport.publish(queue, message, left());
     return (await resultOrError(clock, left(), published, original.lost)) ?? 'unknown';

@@ -29,6 +29,8 @@ export const rabbitmqTexts = {
   headersLeftOut: (queue: string): string =>
     `published to "${queue}" without the application headers, which could not be encoded`,
   noConnection: 'no connection for republishing',
+  otherBroker: (host: string, cluster = '', expected = ''): string =>
+    `${host} leads to another broker (cluster "${cluster}") than the one that delivered the message (cluster "${expected}")`,
   limitBelowAttempts: (queue: string, attempts: number | undefined): string =>
     `queue "${queue}" exists with another x-delivery-limit; expected ${attempts === undefined ? 'one that is never reached, since each restart by failFast counts' : `one above retry.attempts (${attempts})`}. RabbitMQ dead-letters or deletes a message when it reaches the queue's own limit, 20 by default.`,
   negativeLimit: (version: string): string =>

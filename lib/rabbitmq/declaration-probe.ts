@@ -1,10 +1,10 @@
-import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { forbidsAFeature } from '../amqp/refusal';
 import { declareTopology } from '../amqp/topology';
 import { type Clock, resultWithin } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { ManagedConnection } from './managed-connection';
 import { topologyClientOf } from './scratch-channel';
 import { SecondConnection } from './second-connection';
 
@@ -19,7 +19,7 @@ const CLOSING_LIMIT = 1_000;
  * reached, or `signal` aborts.
  */
 export async function probeDeclaration(
-  application: AmqpConnection,
+  application: ManagedConnection,
   subscription: SubscriptionMetadata,
   log: SubscriptionLog,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -1,6 +1,7 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import type { ServerVersion } from '../amqp/queue-declarations';
 import { type Clock, within } from '../clock';
+import { isSamePeer, type Peer, peerOf } from './peer';
 import type { ConnectionManager, RawConnection } from './types';
 
 /** How long golevelup's own declarations may take before consuming goes on without them. */
@@ -10,9 +11,11 @@ const SETUP_LIMIT = 10_000;
 export class ManagedConnection {
   #setUp: Promise<void> | undefined;
   #lostBy: Error | undefined;
+  #peer: Peer | undefined;
+  #peerSeenOn: RawConnection | undefined;
 
   constructor(
-    private readonly connection: AmqpConnection,
+    readonly golevelup: AmqpConnection,
     private readonly clock: Clock,
   ) {
     this.#manager.on('disconnect', ({ err }: { err?: Error }) => {
@@ -21,12 +24,23 @@ export class ManagedConnection {
   }
 
   get #manager(): ConnectionManager {
-    return this.connection.managedConnection;
+    return this.golevelup.managedConnection;
   }
 
   /** The connection, if it is up. */
   get current(): RawConnection | undefined {
     return this.#manager.isConnected() ? this.#manager.connection : undefined;
+  }
+
+  /** The server that it leads to, or led to last; the same object for the same server. */
+  get peer(): Peer | undefined {
+    const { current } = this;
+    if (current !== undefined && current !== this.#peerSeenOn) {
+      const peer = peerOf(this.#manager, current);
+      this.#peerSeenOn = current;
+      if (this.#peer === undefined || !isSamePeer(peer, this.#peer)) this.#peer = peer;
+    }
+    return this.#peer;
   }
 
   /**
@@ -56,7 +70,7 @@ export class ManagedConnection {
     const ended = (): void => {
       this.#setUp = undefined;
     };
-    this.#setUp ??= this.connection.managedChannel.waitForConnect().then(ended, ended);
+    this.#setUp ??= this.golevelup.managedChannel.waitForConnect().then(ended, ended);
     return this.#setUp;
   }
 

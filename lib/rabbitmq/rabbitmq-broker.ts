@@ -27,7 +27,7 @@ export class RabbitMQBroker implements Broker {
   constructor(private readonly dependencies: RabbitMQBrokerDependencies) {
     const { connection, clock } = dependencies;
     this.#connection = new ManagedConnection(connection, clock);
-    this.#republishing = new RepublishConnection(new SecondConnection(connection, clock));
+    this.#republishing = new RepublishConnection(new SecondConnection(this.#connection, clock));
   }
 
   consumer(
@@ -35,7 +35,7 @@ export class RabbitMQBroker implements Broker {
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer {
-    const { clock, republishTimeout, logOf, connection } = this.dependencies;
+    const { clock, republishTimeout, logOf } = this.dependencies;
     const log = logOf(subscription);
     return new ChannelLoop({
       subscription,
@@ -46,7 +46,7 @@ export class RabbitMQBroker implements Broker {
       log,
       clock,
       probeDeclaration: (signal) =>
-        probeDeclaration(connection, subscription, log, { clock, signal }),
+        probeDeclaration(this.#connection, subscription, log, { clock, signal }),
     });
   }
 

@@ -4,15 +4,23 @@ import type { OutgoingMessage } from '../delivery/republish';
 import { RepublishChannel } from './republish-channel';
 import { topologyClientOf } from './scratch-channel';
 import type { SecondConnection } from './second-connection';
+import type { RawConnection } from './types';
+
+/** The confirm channel of one connection. */
+interface ConfirmChannel {
+  readonly connection: RawConnection;
+  readonly opening: Promise<RepublishChannel>;
+  /** `undefined` while it opens. */
+  channel?: RepublishChannel;
+}
 
 /**
  * Publishes on a connection of its own: under a memory alarm the broker stops reading every connection
  * that has published, acknowledgements included, so nothing is ever published where deliveries are
- * settled. One confirm channel; a new one when the last has closed.
+ * settled. One confirm channel; a new one when the last has closed, or when the connection leads elsewhere.
  */
 export class RepublishConnection implements RepublishTransport {
-  #channel: RepublishChannel | undefined;
-  #opening: Promise<RepublishChannel> | undefined;
+  #confirms: ConfirmChannel | undefined;
 
   constructor(private readonly connection: SecondConnection) {}
 
@@ -25,25 +33,30 @@ export class RepublishConnection implements RepublishTransport {
   }
 
   async publish(queue: string, message: OutgoingMessage, limitMs: number): Promise<PublishResult> {
-    const channel = this.#channel?.isOpen ? this.#channel : await this.#open(limitMs);
+    const raw = this.connection.current ?? (await this.connection.raw(limitMs));
+    let confirms = this.#confirms;
+    const isUsable = confirms?.connection === raw && confirms.channel?.isOpen !== false;
+    if (confirms === undefined || !isUsable) confirms = this.#open(raw);
+    const channel = confirms.channel ?? (await confirms.opening);
     return channel.publish(queue, message);
   }
 
   /** Closes channel and connection within `limitMs`; what is unconfirmed becomes unknown. Never rejects. */
   async close(limitMs: number): Promise<void> {
-    void this.#channel?.close();
+    void this.#confirms?.channel?.close();
     await this.connection.close(limitMs);
   }
 
-  #open(limitMs: number): Promise<RepublishChannel> {
-    const open = async (): Promise<RepublishChannel> => {
-      const raw = await this.connection.raw(limitMs);
-      this.#channel = new RepublishChannel(await raw.createConfirmChannel());
-      return this.#channel;
-    };
-    this.#opening ??= open().finally(() => {
-      this.#opening = undefined;
+  #open(connection: RawConnection): ConfirmChannel {
+    const opening = connection.createConfirmChannel().then((raw) => {
+      confirms.channel = new RepublishChannel(raw);
+      return confirms.channel;
     });
-    return this.#opening;
+    const confirms: ConfirmChannel = { connection, opening };
+    this.#confirms = confirms;
+    opening.catch(() => {
+      if (this.#confirms === confirms) this.#confirms = undefined;
+    });
+    return confirms;
   }
 }

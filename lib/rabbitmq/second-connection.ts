@@ -1,34 +1,24 @@
 import { setMaxListeners } from 'node:events';
-import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
-import { type Clock, within } from '../clock';
+import { type Clock, resultWithin } from '../clock';
 import { texts } from '../log/texts';
-import type { ConnectionManager, RawConnection } from './types';
+import type { ManagedConnection } from './managed-connection';
+import { PeerConnection } from './peer-connection';
+import type { RawConnection } from './types';
 
-type ManagerClass = new (
-  urls: unknown,
-  options?: Readonly<Record<string, unknown>>,
-) => ConnectionManager;
-
-/** How long the broker may take to answer while the connection opens, in ms. */
-const OPENING_LIMIT = 10_000;
-/** How long closing may take, in ms. */
 const CLOSING_LIMIT = 1_000;
 
 /**
- * A connection beside one of the application's, with its address and credentials, opened on first use.
- * Reconnects by itself until it is closed.
+ * A connection beside one of the application's, with its credentials and options, opened on first use. It
+ * leads to the broker that the application's connection leads to: if that one reconnects to another
+ * server, so does this one. Opened again on the next use when it has ended.
  */
 export class SecondConnection {
-  #manager: ConnectionManager | undefined;
-  #lastError: unknown;
-  #blocked = false;
+  #peerConnection: PeerConnection | undefined;
   /** Ends what waits for the connection to come up. */
   readonly #closing = new AbortController();
-  /** Destroys the socket, also one that is still opening. */
-  #end = new AbortController();
 
   constructor(
-    private readonly application: AmqpConnection,
+    private readonly application: ManagedConnection,
     private readonly clock: Clock,
   ) {
     // Each message that waits for the connection listens: as many as all prefetches together.
@@ -37,77 +27,46 @@ export class SecondConnection {
 
   /** Whether the broker has blocked the connection: nothing may be published for now. */
   get isBlocked(): boolean {
-    return this.#blocked;
+    return this.#present?.isBlocked ?? false;
   }
 
-  /** The amqplib connection once it is up. Rejects if it does not come up within `limitMs`. */
+  /** The amqplib connection, if it is up and leads where the application's does. */
+  get current(): RawConnection | undefined {
+    return this.#present?.current;
+  }
+
+  /**
+   * The amqplib connection once it is up. Rejects if it does not come up within `limitMs`, or if the
+   * application's connection moves to another server meanwhile.
+   */
   async raw(limitMs: number): Promise<RawConnection> {
+    const connection = this.#closing.signal.aborted ? undefined : this.#opening();
+    if (connection === undefined) throw new Error(texts.noConnection);
     const { signal } = this.#closing;
-    if (!signal.aborted) {
-      this.#manager ??= this.#open();
-      if (!this.#manager.isConnected()) await this.#connected(this.#manager, limitMs);
-      const { connection } = this.#manager;
-      if (connection !== undefined && this.#manager.isConnected()) return connection;
-    }
-    throw this.#lastError ?? new Error(texts.noConnection);
+    const raw = await resultWithin(this.clock, limitMs, connection.opened, signal);
+    if (raw !== undefined && connection === this.#present && raw === connection.current) return raw;
+    throw connection.lastError ?? new Error(texts.noConnection);
   }
 
   /** Closes the connection within `limitMs`; one that does not answer is cut. Never rejects. */
   async close(limitMs: number): Promise<void> {
     this.#closing.abort();
-    const closed = Promise.resolve(this.#manager?.close());
-    await within(this.clock, Math.min(limitMs, CLOSING_LIMIT), closed);
-    this.#end.abort();
+    await this.#peerConnection?.close(limitMs);
   }
 
-  async #connected(manager: ConnectionManager, limitMs: number): Promise<void> {
-    let connected = (): void => {};
-    const up = new Promise<void>((resolve) => {
-      connected = resolve;
-      manager.on('connect', connected);
-    });
-    await within(this.clock, limitMs, up, this.#closing.signal);
-    manager.removeListener('connect', connected);
+  // The connection, unless the application's leads elsewhere now: nothing may be published there.
+  get #present(): PeerConnection | undefined {
+    const connection = this.#peerConnection;
+    return connection?.peer === this.application.peer ? connection : undefined;
   }
 
-  #open(): ConnectionManager {
-    const { uri, connectionManagerOptions } = this.application.configuration;
-    // Made by the class of golevelup's own manager: importing amqplib or the manager here would bring a
-    // second copy of it into some applications.
-    const Manager = this.application.managedConnection.constructor as unknown as ManagerClass;
-    const connectionOptions = {
-      timeout: OPENING_LIMIT,
-      ...connectionManagerOptions?.connectionOptions,
-    };
-    // Read once per connection. Node's listener on a signal, and with it the socket, lives as long as the
-    // signal: one for all would keep every connection that ever existed.
-    Object.defineProperty(connectionOptions, 'signal', {
-      enumerable: true,
-      get: () => {
-        this.#end = new AbortController();
-        return this.#end.signal;
-      },
-    });
-    const manager = new Manager(uri, {
-      ...connectionManagerOptions,
-      reconnectTimeInSeconds: 1,
-      connectionOptions,
-    });
-    manager.on('blocked', () => {
-      this.#blocked = true;
-    });
-    for (const event of ['unblocked', 'disconnect']) {
-      manager.on(event, () => {
-        this.#blocked = false;
-      });
-    }
-    manager.on('connectFailed', ({ err }: { err: unknown }) => {
-      this.#lastError = err;
-    });
-    // Rejects if credentials are refused; each message that waits in vain reports why.
-    manager.connect().catch((error: unknown) => {
-      this.#lastError = error;
-    });
-    return manager;
+  #opening(): PeerConnection | undefined {
+    const { peer } = this.application;
+    if (peer === undefined) return undefined;
+    const present = this.#present;
+    if (present !== undefined && !present.isOver) return present;
+    void this.#peerConnection?.close(CLOSING_LIMIT);
+    this.#peerConnection = new PeerConnection(this.application, peer, this.clock);
+    return this.#peerConnection;
   }
 }

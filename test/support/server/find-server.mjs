@@ -2,12 +2,14 @@
 import { dockerAnswers, dockerImageOf } from './docker.mjs';
 import { canInstall, installPackage } from './install.mjs';
 import { findInstalledScripts, versionOfScripts } from './installed.mjs';
+import { familyOf } from './node-files.mjs';
 import { managementFrom, requireRelease, serverAt, start } from './rabbit-server.mjs';
 import { isOf, releaseNamed } from './releases.mjs';
 import { cacheFolder, unpackRelease } from './unpack.mjs';
 
 /** @typedef {import('./rabbit-server.mjs').RabbitServer} RabbitServer */
 /** @typedef {import('./rabbit-server.mjs').ServerDescription} ServerDescription */
+/** @typedef {import('./node-files.mjs').Family} Family */
 /** @typedef {import('./node-files.mjs').Installation} Installation */
 /** @typedef {import('./kept-server.mjs').KeptServer} KeptServer */
 /** @typedef {import('./releases.mjs').Release} Release */
@@ -54,6 +56,31 @@ export async function findServer(
   const release = releaseNamed(version);
   const server = await (given ? serverAt(given) : startRelease(release, look, log));
   return requireRelease(server, release);
+}
+
+/**
+ * Starts a private node of the same release beside one that `findServer` has started, with the same cookie and epmd, so
+ * that it can join the other one's cluster.
+ *
+ * @param {RabbitServer} server
+ * @param {{ log?: Log, version?: string | undefined }} [options] as those of `findServer`
+ * @param {Partial<Steps>} [otherSteps]
+ * @returns {Promise<RabbitServer>}
+ */
+export async function startNodeBeside(
+  { management },
+  { log = () => {}, version = process.env.RABBITMQ_TEST_VERSION } = {},
+  otherSteps = {},
+) {
+  const look = { ...steps, ...otherSteps };
+  const scripts = look.findInstalledScripts();
+  /** @type {KeptServer} */
+  const usual = { kind: 'private node', installation: { scripts: scripts ?? '' } };
+  const kept = version ? await locateRelease(releaseNamed(version), look, log) : usual;
+  if (management === undefined || kept.kind !== 'private node') {
+    throw new Error('only private nodes form clusters: neither RABBITMQ_URL nor Docker will do');
+  }
+  return startPrivateNode(kept.installation, log, familyOf(management.describe()));
 }
 
 /**
@@ -155,11 +182,12 @@ async function locateRelease(release, look, log) {
 /**
  * @param {Installation} installation
  * @param {Log} log
+ * @param {Family} [family]
  * @returns {Promise<RabbitServer>}
  */
-function startPrivateNode(installation, log) {
+function startPrivateNode(installation, log, family) {
   log(`starting a private RabbitMQ node from ${installation.root ?? installation.scripts}`);
-  return start({ kind: 'private node', installation });
+  return start({ kind: 'private node', installation, ...(family && { family }) });
 }
 
 /**

@@ -48,7 +48,9 @@ try {
  * @returns {Promise<Node>}
  */
 function make(kept) {
-  return kept.kind === 'docker' ? DockerNode.make(kept) : PrivateNode.make(kept.installation);
+  return kept.kind === 'docker'
+    ? DockerNode.make(kept)
+    : PrivateNode.make(kept.installation, kept.family);
 }
 
 /** Removes the server, as soon as there is one, and ends this process. */

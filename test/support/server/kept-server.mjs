@@ -6,12 +6,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** @typedef {import('./node-files.mjs').Installation} Installation */
+/** @typedef {import('./node-files.mjs').Family} Family */
 /** @typedef {import('./management.mjs').ManagementDescription} ManagementDescription */
 
 /**
  * What the keeper is asked to start.
  *
- * @typedef {{ kind: 'private node', installation: Installation } | { kind: 'docker', image: string }} KeptServer
+ * @typedef {{ kind: 'private node', installation: Installation, family?: Family } | { kind: 'docker', image: string }} KeptServer
  */
 
 /**

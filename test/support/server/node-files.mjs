@@ -1,7 +1,7 @@
 // @ts-check
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { findFreePorts } from './ports.mjs';
 
 /**
@@ -11,6 +11,14 @@ import { findFreePorts } from './ports.mjs';
  * @property {string} scripts the folder of `rabbitmq-server` and `rabbitmqctl`, as those commands see it
  * @property {string[]} [commandPrefix] what stands before every command, `['chroot', folder]` for example
  * @property {string} [root] the folder that those commands see as `/`; `/` when absent
+ */
+
+/**
+ * What nodes share that are to form a cluster; plain JSON.
+ *
+ * @typedef {object} Family
+ * @property {string} cookie
+ * @property {number} epmdPort of the epmd that the first of them has started
  */
 
 /**
@@ -54,18 +62,20 @@ const kept = ['PATH', 'TMPDIR', 'TZ', 'LC_ALL', 'LANG'];
  *
  * @param {Installation} installation
  * @param {string} temporaryFolder where the folder is made, as the node's commands see it
+ * @param {Family} [family] of a node that it is to form a cluster with
  * @returns {Promise<NodeFiles>}
  */
-export async function makeNodeFiles({ root = '/' }, temporaryFolder) {
-  const [amqpPort = 0, managementPort = 0, distributionPort = 0, epmdPort = 0] =
+export async function makeNodeFiles({ root = '/' }, temporaryFolder, family) {
+  const [amqpPort = 0, managementPort = 0, distributionPort = 0, freePort = 0] =
     await findFreePorts(4);
+  const epmdPort = family?.epmdPort ?? freePort;
   const folder = mkdtempSync(join(root, temporaryFolder, 'rabbitmq-for-tests-'));
   const inside = join(temporaryFolder, folder.slice(folder.lastIndexOf('/') + 1));
   for (const name of ['home', 'log', 'data', 'more-configuration']) {
     mkdirSync(join(folder, name));
   }
-  const cookie = join(folder, 'home', '.erlang.cookie');
-  writeFileSync(cookie, randomBytes(16).toString('hex'));
+  const cookie = cookieFile(folder);
+  writeFileSync(cookie, family?.cookie ?? randomBytes(16).toString('hex'));
   chmodSync(cookie, 0o400);
   writeFileSync(join(folder, 'rabbitmq.conf'), brokerSettings(amqpPort, managementPort));
   writeFileSync(join(folder, 'advanced.config'), advancedSettings);
@@ -98,6 +108,28 @@ export async function makeNodeFiles({ root = '/' }, temporaryFolder) {
       ERL_CRASH_DUMP: join(inside, 'log', 'crash.dump'),
     },
   };
+}
+
+/**
+ * What another node needs to form a cluster with a private node.
+ *
+ * @param {import('./management.mjs').ManagementDescription} management of the private node
+ * @returns {Family}
+ */
+export function familyOf({ logPath, ctl }) {
+  if (logPath === undefined || ctl?.environment === undefined) {
+    throw new Error('only private nodes of these tests form clusters');
+  }
+  const cookie = readFileSync(cookieFile(dirname(dirname(logPath))), 'utf8');
+  return { cookie, epmdPort: Number(ctl.environment.ERL_EPMD_PORT) };
+}
+
+/**
+ * @param {string} folder of a node
+ * @returns {string}
+ */
+function cookieFile(folder) {
+  return join(folder, 'home', '.erlang.cookie');
 }
 
 /**

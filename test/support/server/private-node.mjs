@@ -9,6 +9,7 @@ import { waitUntilReady } from './readiness.mjs';
 
 /** @typedef {import('./node-files.mjs').Installation} Installation */
 /** @typedef {import('./node-files.mjs').NodeFiles} NodeFiles */
+/** @typedef {import('./node-files.mjs').Family} Family */
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
 const erlangFolders = ['/usr/lib', '/usr/local/lib', '/opt/homebrew/lib'].map(
@@ -25,12 +26,14 @@ const stopInErlang =
   'gen_event:delete_handler(rabbit_event, rabbit_mgmt_db_handler, stop), init:stop().';
 
 /**
- * One RabbitMQ node of its own on the loopback interface, with its own name, ports, folders, cookie and epmd.
+ * One RabbitMQ node of its own on the loopback interface, with its own name, ports and folders, and with a cookie and
+ * an epmd of its own unless it is to form a cluster with another one.
  * Its processes are children of the process that holds this object.
  */
 export class PrivateNode {
   #installation;
   #files;
+  #hasOwnEpmd;
   /** @type {ChildProcess | undefined} */
   #server;
   /** @type {ChildProcess | undefined} */
@@ -39,10 +42,12 @@ export class PrivateNode {
   /**
    * @param {Installation} installation
    * @param {NodeFiles} files
+   * @param {{ hasOwnEpmd?: boolean }} [options] whether it starts an epmd; true when absent
    */
-  constructor(installation, files) {
+  constructor(installation, files, { hasOwnEpmd = true } = {}) {
     this.#installation = installation;
     this.#files = files;
+    this.#hasOwnEpmd = hasOwnEpmd;
     this.folder = files.folder;
     this.url = `amqp://guest:guest@127.0.0.1:${files.amqpPort}`;
     /** @type {import('./management.mjs').ManagementDescription} */
@@ -57,11 +62,13 @@ export class PrivateNode {
    * Makes a node that is not started yet.
    *
    * @param {Installation} installation
+   * @param {Family} [family] of a node that it is to form a cluster with
    * @returns {Promise<PrivateNode>}
    */
-  static async make(installation) {
+  static async make(installation, family) {
     const temporaryFolder = installation.root === undefined ? tmpdir() : '/tmp';
-    return new PrivateNode(installation, await makeNodeFiles(installation, temporaryFolder));
+    const files = await makeNodeFiles(installation, temporaryFolder, family);
+    return new PrivateNode(installation, files, { hasOwnEpmd: family === undefined });
   }
 
   /**
@@ -130,7 +137,7 @@ export class PrivateNode {
   }
 
   #startEpmd() {
-    if (this.#epmd !== undefined) {
+    if (!this.#hasOwnEpmd || this.#epmd !== undefined) {
       return;
     }
     const { commandPrefix = [] } = this.#installation;

@@ -1,0 +1,65 @@
+import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { retry, type Settlement } from '../../lib';
+import { startApp } from '../support/app';
+import { unique } from '../support/broker';
+import { until } from '../support/eventually';
+import { handlerOf } from '../support/handlers';
+import { openCluster } from '../support/other-server';
+import { openProxy } from '../support/proxied';
+
+const RECONNECTS = { reconnectTimeInSeconds: 0.2 };
+
+describe('a cluster', { timeout: 60_000 }, async () => {
+  const [one, two] = await openCluster();
+
+  /** A handler that retries the first attempt of each message, and acknowledges the second. */
+  function retryingHandler(queue: string) {
+    const runs: string[] = [];
+    const Handler = handlerOf({ queue, retry: { attempts: 2 } }, (id: string, { attempt }) => {
+      runs.push(`${id} ${attempt}`);
+      return attempt === 1 ? retry() : undefined;
+    });
+    return { runs, Handler };
+  }
+
+  const sent = ({ status }: Settlement): boolean => status === 'sent';
+
+  it('messages are republished through another node if the consuming one takes no connection', async () => {
+    const queue = unique('full');
+    const [first, second] = [await openProxy(one.url), await openProxy(two.url)];
+    const { runs, Handler } = retryingHandler(queue);
+    const app = await startApp({
+      providers: [Handler],
+      rabbit: { uri: [first.url, second.url], connectionManagerOptions: RECONNECTS },
+    });
+    expect(first.connectionCount).toBe(1);
+    first.refuse(true);
+    await one.broker.send(queue, 'a');
+    await until(() => app.settlements.filter(sent).length === 2);
+    expect(runs).toEqual(['a 1', 'a 2']);
+    expect(second.count('client', 'basic.publish')).toBe(1);
+    expect(app.log.matching(/./, ['error'])).toEqual([]);
+  });
+
+  it('the second connection follows to another node, and nothing is lost when a node stops', async () => {
+    const queue = unique('stopped');
+    const second = await openProxy(two.url);
+    await two.broker.declare(queue); // It lives on that node.
+    const { runs, Handler } = retryingHandler(queue);
+    const app = await startApp({
+      providers: [Handler],
+      rabbit: { uri: [one.url, second.url], connectionManagerOptions: RECONNECTS },
+    });
+    await two.broker.send(queue, 'a', { persistent: true });
+    await until(() => app.settlements.filter(sent).length === 2);
+    expect(second.connectionCount).toBe(0);
+    onTestFinished(() => one.management.startNode());
+    await one.management.stopNode();
+    await two.broker.send(queue, 'b', { persistent: true });
+    await until(() => app.settlements.filter(sent).length === 4, { timeoutMs: 30_000 });
+    expect(runs).toEqual(['a 1', 'a 2', 'b 1', 'b 2']);
+    expect(second.count('client', 'basic.publish')).toBe(1);
+    expect(app.app.get(AmqpConnection).connected).toBe(true);
+  });
+});

@@ -1,0 +1,41 @@
+import { afterAll, expect } from 'vitest';
+import { Broker, url } from './broker';
+import { findServer, startNodeBeside } from './server/find-server.mjs';
+import type { Management } from './server/management.mjs';
+import type { RabbitServer } from './server/rabbit-server.mjs';
+
+/** A server beside that of the test run, and a raw connection to it. */
+export interface OtherServer {
+  readonly url: string;
+  readonly broker: Broker;
+  readonly management: Management;
+}
+
+/** Starts a server of the same release that is no cluster with that of the test run; ended after the file. */
+export async function openOtherServer(): Promise<OtherServer> {
+  const server = await findServer();
+  afterAll(() => server.stop());
+  // RABBITMQ_URL names one server, which can't be another one as well.
+  expect(server.url, 'this test needs two servers of its own').not.toBe(url);
+  return connectedTo(server);
+}
+
+/** Starts a cluster of two nodes of the release of this test run; ended after the file. */
+export async function openCluster(): Promise<readonly [OtherServer, OtherServer]> {
+  const first = await findServer();
+  afterAll(() => first.stop());
+  const second = await startNodeBeside(first);
+  afterAll(() => second.stop());
+  const { port } = new URL(first.url);
+  await second.management?.ctl('stop_app');
+  await second.management?.ctl('join_cluster', `tests-${port}@localhost`);
+  await second.management?.ctl('start_app');
+  return [await connectedTo(first), await connectedTo(second)];
+}
+
+async function connectedTo({ url: address, management }: RabbitServer): Promise<OtherServer> {
+  if (management === undefined) throw new Error('this test needs servers that it starts itself');
+  const broker = await Broker.connect(address);
+  afterAll(() => broker.close());
+  return { url: address, broker, management };
+}
