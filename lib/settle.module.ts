@@ -19,6 +19,8 @@ import { SubscriptionRegistry } from './lifecycle/registry';
 import { SettlementEvents, SettlementStream } from './lifecycle/settlement-events';
 import { StuckDeliveryWatch } from './lifecycle/stuck-delivery-watch';
 import { SubscriptionLogs } from './lifecycle/subscription-logs';
+import { texts } from './log/texts';
+import { SettleStartupError } from './model/errors';
 import type { SettleModuleOptions } from './model/settle-options';
 import { EnhancerFinder } from './nest/enhancers';
 import { SubscriptionExplorer } from './nest/explorer';
@@ -110,6 +112,7 @@ const providers: readonly Provider[] = [
 export class SettleModule extends ConfigurableModuleClass {
   constructor(container: ModulesContainer) {
     super();
+    requireOptions(container);
     placeLast(container);
   }
 
@@ -140,6 +143,13 @@ function complete(definition: DynamicModule): DynamicModule {
       return [SubscriptionRegistry, SettlementEvents, ...tokens];
     },
   };
+}
+
+// Imported as a class, the module has no providers and starts nothing.
+function requireOptions(container: ModulesContainer): void {
+  const modules = [...container.values()];
+  if (modules.some(({ providers: all }) => all.has(SETTLE_OPTIONS))) return;
+  throw new SettleStartupError([texts.moduleWithoutOptions]);
 }
 
 // Below the root module, this module boots after all others and stops before them; the order of hooks

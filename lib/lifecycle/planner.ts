@@ -63,6 +63,7 @@ export class SubscriptionPlanner {
       ...golevelupConflictsIn(planned, explored.golevelupHandlers),
     ];
     if (all.length > 0) throw new SettleStartupError([...new Set(all)]);
+    this.#warnOfUnused(explored.unused);
     if (planned.length > 0) this.#warnOfRequestScope();
     return { planned, interceptors };
   }
@@ -72,6 +73,11 @@ export class SubscriptionPlanner {
       providers.has(SubscriptionPlanner),
     );
     return modules.length > 1 ? [texts.moduleTwice] : [];
+  }
+
+  #warnOfUnused(classes: readonly string[]): void {
+    if (classes.length === 0) return;
+    writeLine(this.logger, 'unused-handlers', texts.unusedHandlers(classes));
   }
 
   #warnOfRequestScope(): void {

@@ -1,4 +1,12 @@
-import { counted, durationText, errorText, found, queueText, roughDurationText } from './format';
+import {
+  counted,
+  durationText,
+  errorText,
+  found,
+  listed,
+  queueText,
+  roughDurationText,
+} from './format';
 import type { LogKind } from './kinds';
 
 /** The application: its modules, its subscriptions, its shutdown, and the log itself. */
@@ -8,6 +16,12 @@ export const applicationTexts = {
   loggerThrew: (thrown: string, line: string): string =>
     `The logger threw ${thrown} when it was given: ${line}`,
 
+  missingModule: (classes: readonly string[]): string =>
+    `SettleModule is not imported, so nothing consumes the queues of @Subscribe in ${listed(classes)}. Add SettleModule.forRoot() to the imports of the root module.`,
+  unusedHandlers: (classes: readonly string[]): string =>
+    `not in the providers of any module, so @Subscribe has no effect there: ${listed(classes)}.`,
+  moduleWithoutOptions:
+    'SettleModule: expected forRoot() or forRootAsync() in the imports of a module; found the class itself',
   moduleTwice:
     'SettleModule: expected forRoot or forRootAsync once in an application; found it twice',
   interceptorNotProvided: (name: string): string =>

@@ -3,6 +3,7 @@ import { inspect, types } from 'node:util';
 const LONGEST_VALUE = 120;
 const LONGEST_ERROR = 300;
 const LONGEST_ID = 100;
+const LONGEST_LIST = 10;
 
 /** A value as a part of a line: one line, shortened, never throws. */
 export function found(value: unknown): string {
@@ -108,6 +109,13 @@ export function roughDurationText(ms: number): string {
 /** `1 message`, `2 messages`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `A, B and 3 more`. */
+export function listed(names: readonly string[]): string {
+  const left = names.length - LONGEST_LIST;
+  const shown = names.slice(0, LONGEST_LIST).join(', ');
+  return left > 0 ? `${shown} and ${left} more` : shown;
 }
 
 /**

@@ -51,6 +51,8 @@ export const LOG_KINDS = {
   'request-scoped-enhancers': 'warn',
 
   // The application.
+  'missing-module': 'warn',
+  'unused-handlers': 'warn',
   shutdown: 'log',
   'shutdown-timeout': 'warn',
   'shutdown-failed': 'error',

@@ -9,6 +9,7 @@ import {
 import { ApplicationConfig } from '@nestjs/core';
 import { propertyOf } from '../delivery/republish';
 import { texts } from '../log/texts';
+import { isModuleCheck } from '../subscribe/module-check';
 import type { HandlerMethod } from './explorer';
 
 /** Guards, pipes, interceptors and filters that apply to one handler, by their names. */
@@ -104,8 +105,13 @@ function localEnhancers({ type, method }: HandlerMethod, kind: keyof typeof META
   const key = METADATA[kind];
   const onMethod: unknown = type.prototype[method];
   return [type, onMethod].flatMap((host) =>
-    typeof host === 'function' ? ((Reflect.getMetadata(key, host) as unknown[]) ?? []) : [],
+    typeof host === 'function' ? withoutModuleCheck(Reflect.getMetadata(key, host)) : [],
   );
+}
+
+/** A list of enhancers without the one that the decorator itself has added. */
+export function withoutModuleCheck(enhancers: unknown): unknown[] {
+  return Array.isArray(enhancers) ? enhancers.filter((one) => !isModuleCheck(one)) : [];
 }
 
 function namesOf(enhancers: readonly unknown[]): string[] {

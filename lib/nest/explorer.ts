@@ -3,7 +3,7 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper';
 import { texts } from '../log/texts';
 import type { SubscribeOptions } from '../model/options';
-import { subscribeOptionsOf } from '../subscribe/subscribe.decorator';
+import { classNames, subscribeOptionsOf } from '../subscribe/decorated-classes';
 import type { HandlerClass } from '../subscribe/token';
 import { type GolevelupHandler, golevelupHandlersOf } from './golevelup-handlers';
 
@@ -25,6 +25,8 @@ export interface Explored {
   readonly handlers: readonly HandlerMethod[];
   /** The handlers of golevelup's own decorators. */
   readonly golevelupHandlers: readonly GolevelupHandler[];
+  /** The names of classes with handlers that no module provides. */
+  readonly unused: readonly string[];
   /** Faults of the providers of handlers, a line each. */
   readonly faults: readonly string[];
 }
@@ -65,10 +67,13 @@ export class SubscriptionExplorer {
         handlers.push({ instance, type, method, label, options, isController, id: wrapper.id });
       }
     };
-    for (const wrapper of this.discovery.getProviders()) explore(wrapper, false);
-    for (const wrapper of this.discovery.getControllers()) explore(wrapper, true);
+    const providers = this.discovery.getProviders();
+    const controllers = this.discovery.getControllers();
+    for (const wrapper of providers) explore(wrapper, false);
+    for (const wrapper of controllers) explore(wrapper, true);
+    const unused = classNames([...providers, ...controllers], false);
     const golevelupHandlers = golevelupHandlersOf(this.discovery, this.scanner);
-    return { handlers, golevelupHandlers, faults };
+    return { handlers, golevelupHandlers, unused, faults };
   }
 }
 

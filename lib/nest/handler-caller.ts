@@ -1,10 +1,14 @@
 import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
-import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import {
+  EXCEPTION_FILTERS_METADATA,
+  PARAMTYPES_METADATA,
+  ROUTE_ARGS_METADATA,
+} from '@nestjs/common/constants';
 import { ExternalContextCreator } from '@nestjs/core';
 import type { SubscribeOptions } from '../model/options';
 import type { CallHandler } from '../pipeline/call';
-import { EnhancerFinder, type Enhancers, hasEnhancers } from './enhancers';
+import { EnhancerFinder, type Enhancers, hasEnhancers, withoutModuleCheck } from './enhancers';
 import type { HandlerMethod } from './explorer';
 import { CONTEXT_TYPE, markAsRabbitHandler } from './golevelup-metadata';
 import {
@@ -164,7 +168,9 @@ function copyMetadata({ type, method }: HandlerMethod, target: Method): void {
   const source: unknown = type.prototype[method];
   if (typeof source !== 'function') return;
   for (const key of Reflect.getMetadataKeys(source)) {
-    Reflect.defineMetadata(key, Reflect.getMetadata(key, source), target);
+    const value: unknown = Reflect.getMetadata(key, source);
+    const isFilters = key === EXCEPTION_FILTERS_METADATA;
+    Reflect.defineMetadata(key, isFilters ? withoutModuleCheck(value) : value, target);
   }
   Object.defineProperty(target, 'name', { value: method });
 }

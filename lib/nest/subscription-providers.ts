@@ -3,10 +3,10 @@ import type { ModuleRef } from '@nestjs/core';
 import type { SubscribeDefaults, SubscribeOptions } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { joinOptions } from '../subscribe/bindings';
+import { decoratedClasses } from '../subscribe/decorated-classes';
 import { mergeOptions } from '../subscribe/merge-options';
 import { normalize } from '../subscribe/normalize';
 import type { ResolvedSettleOptions } from '../subscribe/resolve-settle-options';
-import { decoratedClasses } from '../subscribe/subscribe.decorator';
 import {
   getEffectiveSubscriptionToken,
   getSubscriptionToken,

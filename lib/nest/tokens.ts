@@ -1,5 +1,5 @@
 /** The options of the module as they were given. */
-export const SETTLE_OPTIONS = 'SETTLE_MODULE_OPTIONS';
+export { SETTLE_OPTIONS } from '../subscribe/module-check';
 
 /** The options of the module with defaults. */
 export const RESOLVED_OPTIONS = Symbol('nestjs-settle.resolved-options');

@@ -1,12 +1,11 @@
-import 'reflect-metadata';
+import { UseFilters } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { texts } from '../log/texts';
 import type { SubscribeOptions } from '../model/options';
 import type { Outcome } from '../model/outcome';
+import { addDecorator } from './decorated-classes';
+import { ModuleCheck } from './module-check';
 import type { HandlerClass } from './token';
-
-// Registered, so that two copies of this package see each other's decorators.
-const METADATA = Symbol.for('nestjs-settle.subscriptions');
 
 /** golevelup's `Nack`, by its shape. */
 interface NackLike {
@@ -27,10 +26,6 @@ export type HandlerDecorator = <T extends (...args: never[]) => HandlerResult>(
   descriptor: TypedPropertyDescriptor<T>,
 ) => void;
 
-// Read when the container scans the module: the classes of tokens have to be known before any instance
-// exists.
-const decorated = new Map<HandlerClass, Map<string, readonly SubscribeOptions[]>>();
-
 /**
  * Makes a method of a provider the handler of a queue. What it returns or throws becomes one acknowledgement
  * decision, carried out exactly once. Several decorators on one method form one subscription with all
@@ -43,12 +38,8 @@ const decorated = new Map<HandlerClass, Map<string, readonly SubscribeOptions[]>
  */
 export function Subscribe(options: SubscribeOptions): HandlerDecorator {
   return (target, key, descriptor) => {
-    const type = ownerOf(target, key, descriptor);
-    const methods = decorated.get(type) ?? new Map<string, readonly SubscribeOptions[]>();
-    // Decorators run from the last to the first; the list has the order of the source.
-    const list = [options, ...(methods.get(key) ?? [])];
-    decorated.set(type, methods.set(key, list));
-    Reflect.defineMetadata(METADATA, list, target, key);
+    addDecorator(ownerOf(target, key, descriptor), target, key, options);
+    UseFilters(ModuleCheck)(target, key, descriptor);
   };
 }
 
@@ -73,24 +64,4 @@ function ownerOf(
     throw new TypeError(texts.notAMethod(where, 'a generator'));
   }
   return type;
-}
-
-/** The classes with decorated methods that this process has loaded, with their options by method. */
-export function decoratedClasses(): ReadonlyMap<
-  HandlerClass,
-  ReadonlyMap<string, readonly SubscribeOptions[]>
-> {
-  return decorated;
-}
-
-/**
- * The options with which a method is decorated, in the order of the source. They are stored on the class and the
- * key: a wrapping decorator that replaces the function does not lose them, and an overriding method of a
- * subclass inherits them unless it is decorated itself.
- */
-export function subscribeOptionsOf(
-  prototype: object,
-  key: string,
-): readonly SubscribeOptions[] | undefined {
-  return Reflect.getMetadata(METADATA, prototype, key);
 }

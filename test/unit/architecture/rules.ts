@@ -64,7 +64,7 @@ const PACKAGES: readonly PackageRule[] = [
   },
   {
     packages: /^@nestjs\/core(\/|$)/,
-    anywhere: ['nest', 'lifecycle', 'testing', 'settle.module.ts'],
+    anywhere: ['nest', 'lifecycle', 'testing', 'settle.module.ts', 'subscribe/module-check.ts'],
     types: [],
   },
 ];

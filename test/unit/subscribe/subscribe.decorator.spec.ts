@@ -1,11 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import { ack, type Outcome } from '../../../lib/model/outcome';
-import {
-  decoratedClasses,
-  Subscribe,
-  subscribeOptionsOf,
-} from '../../../lib/subscribe/subscribe.decorator';
+import { decoratedClasses, subscribeOptionsOf } from '../../../lib/subscribe/decorated-classes';
+import { Subscribe } from '../../../lib/subscribe/subscribe.decorator';
 
 const q: SubscribeOptions = { queue: 'q' };
 const r: SubscribeOptions = { queue: 'r' };
@@ -186,8 +183,8 @@ describe('another copy of the package', () => {
       charge(): void {}
     }
     vi.resetModules();
-    const copy = await import('../../../lib/subscribe/subscribe.decorator');
-    expect(copy.Subscribe).not.toBe(Subscribe);
+    const copy = await import('../../../lib/subscribe/decorated-classes');
+    expect(copy.subscribeOptionsOf).not.toBe(subscribeOptionsOf);
     expect(copy.subscribeOptionsOf(Billing.prototype, 'charge')).toEqual([q]);
   });
 });
