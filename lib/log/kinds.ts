@@ -25,6 +25,7 @@ export const LOG_KINDS = {
   'invalid-delay': 'error',
   'endless-retry': 'warn',
   'enhancer-error': 'warn',
+  'swallowed-error': 'warn',
   'predicate-failed': 'error',
   'policy-failed': 'error',
   'after-settlement-failed': 'error',

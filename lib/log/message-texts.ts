@@ -65,6 +65,8 @@ export const messageTexts = {
     { entered, name }: { readonly entered: boolean; readonly name: string },
   ): string =>
     `${messageText(delivery)}: ${name} threw ${entered ? 'after' : 'before'} the handler started`,
+  swallowedError: (delivery: MessageFacts, filter: string): string =>
+    `${messageText(delivery)}: the exception filter ${filter} handled the error without an outcome, so the error stands and its policy applies. Return ack() to acknowledge the message. ${WHY_ONCE}`,
   oneOf: (names: readonly string[]): string =>
     names.length === 1 ? `${names[0]}` : `one of ${names.join(', ') || 'the enhancers'}`,
   aPipe: 'a pipe of a parameter',

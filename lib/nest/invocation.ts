@@ -1,5 +1,6 @@
 import { isObservable, tap } from 'rxjs';
 import type { DeliveryRecord } from '../delivery/delivery-record';
+import { texts } from '../log/texts';
 import { isOutcome } from '../model/outcome';
 import { isThenable } from '../model/thenable';
 import { isNack } from '../pipeline/call';
@@ -69,10 +70,17 @@ function noted(values: Parameters<typeof isObservable>[0], invocation: Invocatio
 export function resultOf(invocation: Invocation, value: unknown, enhancers: Enhancers): unknown {
   if (isOutcome(value) || isNack(value)) return value;
   const { raised, returned, threw } = invocation;
-  if (raised !== undefined) throw toFailure(invocation, raised.error, enhancers);
+  if (raised !== undefined) throw swallowed(invocation, raised.error, enhancers);
   if (returned !== undefined) return returned.value;
   if (threw !== undefined && isOutcome(threw.error)) return threw.error;
   return value;
+}
+
+function swallowed(invocation: Invocation, error: unknown, enhancers: Enhancers): unknown {
+  const failure = toFailure(invocation, error, enhancers);
+  if (!(failure instanceof HandlerFailure)) return failure;
+  const filter = texts.oneOf(enhancers.filters);
+  return new HandlerFailure(failure.origin, failure.error, failure.enhancer, filter);
 }
 
 /** The failure of a call that ended with an error, or the outcome that was thrown. */

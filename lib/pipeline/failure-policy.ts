@@ -24,7 +24,12 @@ const DEFAULT_POLICIES: Readonly<Record<Cause, FixedPolicy>> = {
 
 /** The subscription's policies, asked in the handler's place. */
 export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): FailureToOutcome {
+  let hasWarned = false;
   return (raised, delivery) => {
+    if (raised.swallowedBy !== undefined && !hasWarned) {
+      hasWarned = true;
+      log.write('swallowed-error', texts.swallowedError(delivery, raised.swallowedBy));
+    }
     const guarded: IsPanic | undefined =
       isPanic &&
       ((error) => {

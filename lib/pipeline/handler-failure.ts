@@ -24,6 +24,8 @@ export class HandlerFailure {
     /** What was thrown, untouched. */
     readonly error: unknown,
     readonly enhancer?: EnhancerFailure,
+    /** The exception filter that returned a value for the error which is not an outcome. */
+    readonly swallowedBy?: string,
   ) {}
 
   /** A failure of what was thrown, with `origin` unless it is one already. */

@@ -15,8 +15,7 @@ import {
 import { map, type Observable, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type DeliveryInterceptor, drop, Subscribe } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 
 /** What a bug does: reads a property of something that is not there. */
 function bug(): never {

@@ -2,8 +2,7 @@ import { Injectable, UsePipes, ValidationPipe } from '@nestjs/common';
 import { IsInt } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import { drop, on, retryAfter, Subscribe } from '../../lib';
-import { startApp } from '../support/app';
-import { openBroker, unique } from '../support/broker';
+import { openBroker, startApp, unique } from '../support/environment';
 import { handlerOf } from '../support/handlers';
 
 class RateLimited extends Error {
