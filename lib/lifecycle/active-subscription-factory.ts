@@ -5,6 +5,7 @@ import type { Clock } from '../clock';
 import { texts } from '../log/texts';
 import type { DeliveryInterceptor } from '../model/interceptor';
 import type { IsPanic } from '../model/settle-options';
+import type { HandlerMethod } from '../nest/explorer';
 import { HandlerCaller } from '../nest/handler-caller';
 import { CLOCK } from '../nest/tokens';
 import { chainOf } from '../pipeline/chain';
@@ -66,7 +67,7 @@ export class ActiveSubscriptionFactory {
     };
     const receiver = new Receiver(subscription, chain, host);
     const active = new ActiveSubscription(subscription, handler, receiver, log, clock);
-    if (connection.registersHandlers) this.#attach(active, connection, broker);
+    if (connection.registersHandlers) this.#attach(active, handler, connection, broker);
     else {
       active.disable();
       log.write('disabled', texts.disabled(connection.name));
@@ -74,11 +75,19 @@ export class ActiveSubscriptionFactory {
     return active;
   }
 
-  #attach(active: ActiveSubscription, connection: BrokerConnection, broker: Broker): void {
+  #attach(
+    active: ActiveSubscription,
+    handler: HandlerMethod,
+    connection: BrokerConnection,
+    broker: Broker,
+  ): void {
     const { subscription } = active;
     const prefetch =
       subscription.prefetch ?? connection.prefetchOf(subscription.queueOptions.channel);
     active.attach(broker.consumer(subscription, prefetch, active));
-    this.logs.of(subscription).write('startup', startupLine(subscription, prefetch));
+    const log = this.logs.of(subscription);
+    log.write('startup', startupLine(subscription, prefetch));
+    const pipes = this.caller.pipesOnUndecoratedPayload(handler);
+    if (pipes.length > 0) log.write('global-pipes', texts.globalPipes(pipes));
   }
 }

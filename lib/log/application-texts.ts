@@ -63,6 +63,8 @@ export const applicationTexts = {
       ? `${handler}: expected a subscription${name === undefined ? '' : ` named "${name}"`}; found none`
       : `${handler}: expected the name of one of its subscriptions, ${names.map((one) => `"${one}"`).join(', ')}; found ${found(name)}`,
 
+  globalPipes: (names: readonly string[]): string =>
+    `global pipes apply to the payload, whose parameter has no decorator: ${listed(names)}.`,
   disabled: (connection: string): string =>
     `not consuming: connection "${connection}" has registerHandlers: false.`,
   paused: (queue: string | undefined): string => `${queueText(queue)}: paused.`,

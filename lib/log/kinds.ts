@@ -34,6 +34,7 @@ export const LOG_KINDS = {
 
   // What a subscription is doing.
   startup: 'log',
+  'global-pipes': 'log',
   disabled: 'log',
   consuming: 'log',
   paused: 'log',

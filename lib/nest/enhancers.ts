@@ -46,6 +46,11 @@ export class EnhancerFinder {
     };
   }
 
+  /** The names of the application's global pipes. */
+  globalPipes(): readonly string[] {
+    return namesOf(this.config.getGlobalPipes());
+  }
+
   /** The names of global enhancers that are request-scoped: Nest runs them for requests only. */
   skippedForMessages(): readonly string[] {
     const { config } = this;

@@ -21,6 +21,7 @@ import {
 } from './invocation';
 import {
   hasDecoratedParameters,
+  hasUndecoratedPayload,
   parametersOf,
   parameterTypes,
   parameterValues,
@@ -54,6 +55,11 @@ export class HandlerCaller {
     const host = instance as Record<string, Method>;
     return (delivery) =>
       host[method]?.(delivery.payload, delivery.message, delivery.headers, delivery);
+  }
+
+  /** The names of global pipes that apply to a payload without any decorator that would tell so. */
+  pipesOnUndecoratedPayload(handler: HandlerMethod): readonly string[] {
+    return hasUndecoratedPayload(handler) ? this.finder.globalPipes() : [];
   }
 
   #callThroughNest(

@@ -15,8 +15,10 @@ interface ParameterMetadata {
 /** The parameters of a handler, by Nest's key of kind and index. */
 export type HandlerParameters = Readonly<Record<string, ParameterMetadata>>;
 
+const PAYLOAD_KEY = `${PARAMETER.payload}:0`;
+
 const PAYLOAD: HandlerParameters = {
-  [`${PARAMETER.payload}:0`]: { index: 0, data: undefined, pipes: [] },
+  [PAYLOAD_KEY]: { index: 0, data: undefined, pipes: [] },
 };
 
 /** The decorated parameters of a handler. */
@@ -43,16 +45,25 @@ export function parametersOf(handler: HandlerMethod): HandlerParameters {
   return isTaken ? decorated : { ...decorated, ...PAYLOAD };
 }
 
+/** Whether a handler has a first parameter without a decorator: it receives the payload. */
+export function hasUndecoratedPayload(handler: HandlerMethod): boolean {
+  const isPayload = parametersOf(handler)[PAYLOAD_KEY] === PAYLOAD[PAYLOAD_KEY];
+  return isPayload && parameterCount(handler) > 0;
+}
+
 /** Undecorated parameters beside decorated ones, a line each. */
 export function parameterFaults(handler: HandlerMethod): string[] {
   if (!hasDecoratedParameters(handler)) return [];
   const filled = new Set(Object.values(parametersOf(handler)).map(({ index }) => index));
-  const method: unknown = Reflect.get(handler.instance, handler.method);
-  const arity = typeof method === 'function' ? method.length : 0;
-  const count = parameterTypes(handler)?.length ?? arity;
-  return Array.from({ length: count }, (_, index) => index)
+  return Array.from({ length: parameterCount(handler) }, (_, index) => index)
     .filter((index) => !filled.has(index))
     .map((index) => texts.undecoratedParameter(handler.label, index));
+}
+
+function parameterCount(handler: HandlerMethod): number {
+  const method: unknown = Reflect.get(handler.instance, handler.method);
+  const arity = typeof method === 'function' ? method.length : 0;
+  return parameterTypes(handler)?.length ?? arity;
 }
 
 /** Reads a parameter's value from the call's arguments: payload, message, headers, delivery. */
