@@ -12,6 +12,7 @@ import { chainOf } from '../pipeline/chain';
 import { Receiver } from '../settlement/receiver';
 import type { ReceiverHost } from '../settlement/receiver-host';
 import { ActiveSubscription } from './active-subscription';
+import { endlessPolicies } from './endless-policies';
 import { FailFast } from './fail-fast';
 import { GracefulShutdown } from './graceful-shutdown';
 import type { PlannedSubscription } from './planner';
@@ -87,6 +88,8 @@ export class ActiveSubscriptionFactory {
     active.attach(broker.consumer(subscription, prefetch, active));
     const log = this.logs.of(subscription);
     log.write('startup', startupLine(subscription, prefetch));
+    const endless = endlessPolicies(subscription);
+    if (endless.length > 0) log.write('endless-retry', texts.endlessPolicies(endless));
     const pipes = this.caller.pipesOnUndecoratedPayload(handler);
     if (pipes.length > 0) log.write('global-pipes', texts.globalPipes(pipes));
   }

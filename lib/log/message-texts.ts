@@ -1,4 +1,12 @@
-import { durationText, errorText, found, type MessageFacts, messageText, named } from './format';
+import {
+  durationText,
+  errorText,
+  found,
+  listed,
+  type MessageFacts,
+  messageText,
+  named,
+} from './format';
 
 /** A failure as a log line shows it. */
 export interface FailureFacts {
@@ -44,6 +52,8 @@ export const messageTexts = {
     `${messageText(delivery)}: the handler returned ${found(value)}, which is not an outcome; the message was acknowledged. Return nothing, ack(), drop(), retry() or retryAfter(). ${WHY_ONCE}`,
   endlessRetry: (outcome: string): string =>
     `${outcome}() without retry.attempts: nothing ends the redeliveries of this message. Set retry: { attempts }. ${WHY_ONCE}`,
+  endlessPolicies: (policies: readonly string[]): string =>
+    `${listed(policies)} without retry.attempts: nothing ends the redeliveries of a message. Set retry: { attempts }.`,
   invalidDelay: (delivery: MessageFacts, source: 'outcome' | 'backoff', value: unknown): string =>
     `${messageText(delivery)}: ${source === 'outcome' ? `retryAfter(${found(value)}) is not a valid delay; using the configured backoff` : `retry.backoff returned ${found(value)}, which is not a valid delay; using the default backoff`}`,
   noDelayOnServerNamedQueue: (delivery: MessageFacts): string =>
