@@ -12,7 +12,6 @@ export class ManagedConnection {
   #setUp: Promise<void> | undefined;
   #lostBy: Error | undefined;
   #peer: Peer | undefined;
-  #peerSeenOn: RawConnection | undefined;
 
   constructor(
     readonly golevelup: AmqpConnection,
@@ -21,6 +20,8 @@ export class ManagedConnection {
     this.#manager.on('disconnect', ({ err }: { err?: Error }) => {
       this.#lostBy = err;
     });
+    this.#manager.on('connect', () => this.#connected());
+    this.#connected();
   }
 
   get #manager(): ConnectionManager {
@@ -34,12 +35,6 @@ export class ManagedConnection {
 
   /** The server that it leads to, or led to last; the same object for the same server. */
   get peer(): Peer | undefined {
-    const { current } = this;
-    if (current !== undefined && current !== this.#peerSeenOn) {
-      const peer = peerOf(this.#manager, current);
-      this.#peerSeenOn = current;
-      if (this.#peer === undefined || !isSamePeer(peer, this.#peer)) this.#peer = peer;
-    }
     return this.#peer;
   }
 
@@ -63,6 +58,13 @@ export class ManagedConnection {
       if (this.current === current) return signal.aborted ? undefined : current;
     }
     return undefined;
+  }
+
+  #connected(): void {
+    const { current } = this;
+    if (current === undefined) return;
+    const peer = peerOf(this.#manager, current);
+    if (this.#peer === undefined || !isSamePeer(peer, this.#peer)) this.#peer = peer;
   }
 
   // One wait for all subscriptions: each is a listener on golevelup's channel, which warns of eleven.

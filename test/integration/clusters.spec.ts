@@ -11,7 +11,9 @@ import { openProxy } from '../support/proxied';
 const RECONNECTS = { reconnectTimeInSeconds: 0.2 };
 
 describe('a cluster', { timeout: 60_000 }, async () => {
+  // The third one makes a majority where another one stops.
   const [one, two] = await openCluster();
+  if (one === undefined || two === undefined) throw new Error('a cluster has several nodes');
 
   /** A handler that retries the first attempt of each message, and acknowledges the second. */
   function retryingHandler(queue: string) {

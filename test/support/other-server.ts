@@ -20,17 +20,19 @@ export async function openOtherServer(): Promise<OtherServer> {
   return connectedTo(server);
 }
 
-/** Starts a cluster of two nodes of the release of this test run; ended after the file. */
-export async function openCluster(): Promise<readonly [OtherServer, OtherServer]> {
+/** Starts a cluster of three nodes of the release of this test run; ended after the file. */
+export async function openCluster(): Promise<readonly OtherServer[]> {
   const first = await findServer();
   afterAll(() => first.stop());
-  const second = await startNodeBeside(first);
-  afterAll(() => second.stop());
+  const others = await Promise.all([startNodeBeside(first), startNodeBeside(first)]);
   const { port } = new URL(first.url);
-  await second.management?.ctl('stop_app');
-  await second.management?.ctl('join_cluster', `tests-${port}@localhost`);
-  await second.management?.ctl('start_app');
-  return [await connectedTo(first), await connectedTo(second)];
+  for (const { management, stop } of others) {
+    afterAll(stop);
+    await management?.ctl('stop_app');
+    await management?.ctl('join_cluster', `tests-${port}@localhost`);
+    await management?.ctl('start_app');
+  }
+  return Promise.all([first, ...others].map(connectedTo));
 }
 
 async function connectedTo({ url: address, management }: RabbitServer): Promise<OtherServer> {

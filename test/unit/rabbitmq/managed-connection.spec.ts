@@ -83,6 +83,7 @@ describe('ready', () => {
   it('leaves no listener and waits once for many subscriptions', async () => {
     const declared = new Gate();
     golevelup.declared = declared.promise;
+    const listeners = golevelup.managedConnection.listenerCount('connect');
     const ready = Array.from({ length: 20 }, () => connection.ready(new AbortController().signal));
     await clock.endTurn();
     const raw = golevelup.managedConnection.connects();
@@ -90,7 +91,7 @@ describe('ready', () => {
     expect(golevelup.waits).toBe(1);
     declared.open();
     expect(await Promise.all(ready)).toEqual(ready.map(() => raw));
-    expect(golevelup.managedConnection.listenerCount('connect')).toBe(0);
+    expect(golevelup.managedConnection.listenerCount('connect')).toBe(listeners);
     await connection.ready(closing.signal);
     expect(golevelup.waits).toBe(2);
   });
