@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Packs the package as it would be published and checks the tarball: publint and attw, the list of its files, no
- * address of a registry and no path of this machine in it or in the lock file, every import declared, and an
- * application that uses it: the sample compiles against its types, and `require` gives the public names.
+ * Packs a copy of the repository as it would be published from a fresh clone and checks the tarball: publint and attw, the
+ * list and the size of its files, no address of a registry and no path of this machine in it or in the lock file, every
+ * import declared, and an application that uses it: the sample compiles against its types, and `require` gives the public
+ * names.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -52,9 +53,9 @@ const publicNames = [
   'steps',
 ];
 
-if (!existsSync(join(root, 'dist', 'index.js'))) {
-  fail('dist/index.js is missing; run `npm run build` first');
-}
+/** What the unpacked package may take, in bytes. */
+const sizeLimit = 750_000;
+
 const folder = mkdtempSync(join(tmpdir(), 'nestjs-settle-package-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
@@ -71,11 +72,27 @@ checkTypes(consumer);
 console.log(`the package is in order: ${files.length} files`);
 
 /**
+ * Packs what git knows of, without dist: `prepack` has to build it.
+ *
  * @returns {{ tarball: string, files: string[] }}
  */
 function pack() {
-  const output = run('npm', ['pack', '--json', '--pack-destination', folder], { quiet: true });
-  const [{ filename, files }] = JSON.parse(output);
+  const copy = join(folder, 'clone');
+  const tracked = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    quiet: true,
+  });
+  for (const path of tracked.split('\0').filter((one) => one && existsSync(join(root, one)))) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    cpSync(join(root, path), join(copy, path));
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const parameters = ['pack', '--json', '--pack-destination', folder];
+  const output = run('npm', parameters, { quiet: true, cwd: copy });
+  const [{ filename, files, unpackedSize }] = JSON.parse(output.slice(output.indexOf('[')));
+  if (unpackedSize > sizeLimit) {
+    fail(`the package takes ${unpackedSize} bytes unpacked; expected at most ${sizeLimit}`);
+  }
+  console.log(`unpacked size: ${unpackedSize} bytes, limit ${sizeLimit}`);
   return {
     tarball: join(folder, filename),
     files: files.map((/** @type {{ path: string }} */ { path }) => path),
@@ -91,9 +108,7 @@ function checkFileList(files) {
   if (found.join() !== beside.join()) {
     fail(`expected dist and ${beside.join(', ')} in the package; found ${found.join(', ')}`);
   }
-  const odd = files.filter(
-    (path) => path.startsWith('dist/') && !/\.(js|js\.map|d\.ts)$/.test(path),
-  );
+  const odd = files.filter((path) => path.startsWith('dist/') && !/\.(js|d\.ts)$/.test(path));
   if (odd.length > 0) fail(`expected only code and types in dist; found ${odd.join(', ')}`);
 }
 
