@@ -1,5 +1,6 @@
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
+import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import {
   DEFAULT_DELIVERY_LIMIT,
@@ -102,11 +103,10 @@ function requireVersion({ version }: TopologyClient, { retry }: SubscriptionMeta
 // The broker discards what an exchange that does not exist should have taken, without an error.
 async function warnOfMissingExchange(
   client: TopologyClient,
-  { queueOptions }: SubscriptionMetadata,
+  subscription: SubscriptionMetadata,
   log: SubscriptionLog,
 ): Promise<void> {
-  const exchange: unknown =
-    queueOptions.deadLetterExchange ?? queueOptions.arguments?.['x-dead-letter-exchange'];
+  const exchange = deadLetterExchangeOf(subscription);
   if (typeof exchange !== 'string' || exchange === '') return;
   try {
     await client.checkExchange(exchange);

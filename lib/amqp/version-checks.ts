@@ -1,5 +1,6 @@
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
+import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import { policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { DEFAULT_DELIVERY_LIMIT, isAtLeast, type ServerVersion } from './queue-declarations';
@@ -74,9 +75,8 @@ function endlessRetry(
   if (retry !== undefined || !policies.some((policy) => policyName(policy) === 'retry')) {
     return undefined;
   }
-  const route: unknown =
-    queueOptions.deadLetterExchange ?? queueOptions.arguments?.['x-dead-letter-exchange'];
-  if (deadLetter?.by === 'broker' || route !== undefined) return undefined;
+  const exchange = deadLetterExchangeOf(subscription);
+  if (deadLetter?.by === 'broker' || exchange !== undefined) return undefined;
   const given: unknown = queueOptions.arguments?.['x-delivery-limit'];
   const hasDefault = !declare.queue && isAtLeast(version, [4, 0]);
   const limit = given ?? (hasDefault ? DEFAULT_DELIVERY_LIMIT : -1);

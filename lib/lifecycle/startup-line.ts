@@ -1,5 +1,6 @@
 import { counted, durationText, queueText } from '../log/format';
 import { backoffText } from '../model/backoff';
+import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import { policyText } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 
@@ -9,6 +10,7 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
   const type = noAck ? `${queueType}, noAck` : queueType;
   return [
     `${queueText(queue)} (${type}), prefetch ${prefetch}`,
+    ...undeclared(subscription),
     retryText(subscription),
     deadLetterText(subscription),
     timeout === undefined ? 'no timeout' : `timeout ${durationText(timeout)}`,
@@ -18,16 +20,31 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
   ].join('; ');
 }
 
+function undeclared({ declare, bindings, deadLetter }: SubscriptionMetadata): string[] {
+  const parts = [
+    ...(declare.queue ? [] : ['queue']),
+    ...(declare.bindings || bindings.length === 0 ? [] : ['bindings']),
+    ...(declare.waiting ? [] : ['waiting queues']),
+    ...(declare.deadLetter || deadLetter === undefined ? [] : ['dead-letter queue']),
+  ];
+  return parts.length === 0 ? [] : [`not declared: ${parts.join(', ')}`];
+}
+
 function retryText({ retry, backoff }: SubscriptionMetadata): string {
   if (retry === undefined) return 'no retry';
   const by = retry.by === 'broker' ? ' by the broker' : '';
   return `retry: ${counted(retry.attempts, 'attempt')}, backoff ${backoffText(backoff)}${by}`;
 }
 
-function deadLetterText({ deadLetter }: SubscriptionMetadata): string {
-  if (deadLetter === undefined) return 'no dead-letter queue';
+function deadLetterText(subscription: SubscriptionMetadata): string {
+  const { deadLetter } = subscription;
+  const exchange = deadLetterExchangeOf(subscription);
+  const toExchange = exchange === undefined ? '' : ` to exchange "${exchange}"`;
+  if (deadLetter === undefined) {
+    return `no dead-letter queue${toExchange && `, rejected messages${toExchange}`}`;
+  }
   const by = deadLetter.by === 'broker' ? ' by the broker' : '';
-  return `dead letters to "${deadLetter.queue}"${by}`;
+  return `dead letters to "${deadLetter.queue}"${by}${toExchange && `, those of RabbitMQ${toExchange}`}`;
 }
 
 function onErrorText({ onError: { rules, otherwise } }: SubscriptionMetadata): string {

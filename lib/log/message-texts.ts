@@ -30,6 +30,8 @@ export const messageTexts = {
   deadLettered: (queue: string, reason: string): string =>
     `moved to "${queue}", reason "${reason}"`,
   rejectedToRoute: (queue: string): string => `rejected; RabbitMQ moves it to "${queue}"`,
+  rejectedToExchange: (exchange: string): string =>
+    `rejected; RabbitMQ moves it to exchange "${exchange}"`,
   rejected: 'rejected (no deadLetter configured)',
   failFast: 'left unacknowledged; shutting down (policy failFast)',
   failFastNoAck: 'shutting down (policy failFast); RabbitMQ already removed the message (noAck)',

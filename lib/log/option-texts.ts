@@ -15,7 +15,8 @@ export const optionTexts = {
   classicExpected: "'classic': a quorum queue is durable, not exclusive, and has a name",
   notWithNoAck:
     'no such option together with noAck: RabbitMQ removes the message as it delivers it',
-  oneDeadLetterRoute: 'either deadLetter or a dead-letter exchange of the queue, not both',
+  oneDeadLetterExchange:
+    "no dead-letter exchange beside deadLetter.by: 'broker', which sets the exchange of the queue",
   endingExpected:
     'another policy, or retry.attempts as a limit: a message that cannot be decoded fails every time',
   linearExpected:

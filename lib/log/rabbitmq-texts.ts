@@ -46,5 +46,5 @@ export const rabbitmqTexts = {
   endsConnections: (reason: unknown): string =>
     `RabbitMQ closes the connection when this queue is declared. Disabled until restart: ${errorText(reason)}`,
   missingRoute: (exchange: string): string =>
-    `queueOptions: dead-letter exchange "${exchange}" does not exist: rejected messages are discarded. Declare it, or use deadLetter.`,
+    `queueOptions: dead-letter exchange "${exchange}" does not exist: what RabbitMQ would move there is discarded. Declare it, or use deadLetter.`,
 };

@@ -151,7 +151,9 @@ export interface AcknowledgedOptions {
   /** Without it a message that is retried can be redelivered for ever. */
   readonly retry?: RetryOptions;
   /**
-   * The dead-letter queue: its name, or more about it. Without it a dropped message is rejected.
+   * The dead-letter queue: its name, or more about it. Without it a dropped message is rejected. What
+   * RabbitMQ itself moves, such as expired messages, goes to the dead-letter exchange of the queue, if it has
+   * one.
    * @example 'billing.dead'
    */
   readonly deadLetter?: string | DeadLetterOptions;

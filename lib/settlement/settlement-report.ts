@@ -3,6 +3,7 @@ import type { DeliveryRecord } from '../delivery/delivery-record';
 import type { LogKind } from '../log/kinds';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
+import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { Decision } from '../model/decision';
 import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -75,14 +76,21 @@ export class SettlementReport {
       case 'deadLetter':
         return ['dead-lettered', texts.deadLettered(this.#deadLetterQueue, decision.reason)];
       case 'reject':
-        return this.subscription.deadLetter?.by === 'broker'
-          ? ['dead-lettered', texts.rejectedToRoute(this.#deadLetterQueue)]
-          : ['rejected', texts.rejected];
+        return this.#rejected;
       case 'leaveUnsettled':
         return ['fail-fast', this.subscription.noAck ? texts.failFastNoAck : texts.failFast];
       case 'none':
         return ['no-ack', texts.noAck(outcome.kind)];
     }
+  }
+
+  get #rejected(): Result {
+    if (this.subscription.deadLetter?.by === 'broker') {
+      return ['dead-lettered', texts.rejectedToRoute(this.#deadLetterQueue)];
+    }
+    const exchange = deadLetterExchangeOf(this.subscription);
+    const isKnown = typeof exchange === 'string';
+    return ['rejected', isKnown ? texts.rejectedToExchange(exchange) : texts.rejected];
   }
 
   get #deadLetterQueue(): string {

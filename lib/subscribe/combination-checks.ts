@@ -1,5 +1,6 @@
 import { texts } from '../log/texts';
 import { backoffDeclarationOf } from '../model/backoff';
+import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { SubscribeOptions } from '../model/options';
 import { isFailurePolicy, policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -47,16 +48,13 @@ function refuseNoAck(
   refuse(noAck && deadLetter !== undefined, 'deadLetter', texts.notWithNoAck, deadLetter);
 }
 
-function refuseDeadLetters(
-  { queue, queueOptions, deadLetter }: SubscriptionMetadata,
-  refuse: Refuse,
-): void {
+function refuseDeadLetters(subscription: SubscriptionMetadata, refuse: Refuse): void {
+  const { queue, deadLetter } = subscription;
   const isToItself = deadLetter !== undefined && deadLetter.queue === queue;
   refuse(isToItself, 'deadLetter', 'another queue than that of the subscription', queue);
-  const route: unknown =
-    queueOptions.deadLetterExchange ?? queueOptions.arguments?.['x-dead-letter-exchange'];
-  const hasTwoRoutes = deadLetter !== undefined && route !== undefined;
-  refuse(hasTwoRoutes, 'queueOptions', texts.oneDeadLetterRoute, route);
+  const exchange = deadLetterExchangeOf(subscription);
+  const hasTwo = deadLetter?.by === 'broker' && exchange !== undefined;
+  refuse(hasTwo, 'queueOptions', texts.oneDeadLetterExchange, exchange);
 }
 
 function refuseRetries(

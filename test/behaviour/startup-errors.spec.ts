@@ -129,9 +129,9 @@ describe('a startup error', async () => {
     ['batchOptions', { batchOptions: { size: 10 } }, /batchOptions: .*use instead: .*prefetch/],
     ['an unknown option', { retires: { attempts: 3 } }, /retires: no such option/],
     [
-      'a dead-letter exchange together with deadLetter',
-      { deadLetter: 'd', queueOptions: { deadLetterExchange: 'x' } },
-      /dead-letter exchange of the queue, not both; found 'x'/,
+      "a dead-letter exchange together with deadLetter.by: 'broker'",
+      { deadLetter: { queue: 'd', by: 'broker' }, queueOptions: { deadLetterExchange: 'x' } },
+      /queueOptions: expected no dead-letter exchange beside .*; found 'x'/,
     ],
     ['a queue that is undefined', { queue: undefined }, /queue: expected the name of a queue/],
     [

@@ -103,19 +103,27 @@ describe('a fault names the handler, the option and the found value', () => {
     [
       'queueOptions',
       "'dlx'",
-      { queue: 'q', deadLetter: 'd', queueOptions: { deadLetterExchange: 'dlx' } },
+      {
+        queue: 'q',
+        deadLetter: { queue: 'd', by: 'broker' },
+        queueOptions: { deadLetterExchange: 'dlx' },
+      },
     ],
     [
       'queueOptions',
       "''",
-      { queue: 'q', deadLetter: 'd', queueOptions: { deadLetterExchange: '' } },
+      {
+        queue: 'q',
+        deadLetter: { queue: 'd', by: 'broker' },
+        queueOptions: { deadLetterExchange: '' },
+      },
     ],
     [
       'queueOptions',
       "'dlx'",
       {
         queue: 'q',
-        deadLetter: 'd',
+        deadLetter: { queue: 'd', by: 'broker' },
         queueOptions: { arguments: { 'x-dead-letter-exchange': 'dlx' } },
       },
     ],
@@ -225,6 +233,10 @@ describe('valid options', () => {
     [
       'a dead-letter exchange of the queue',
       { queue: 'q', queueOptions: { deadLetterExchange: 'x' } },
+    ],
+    [
+      'a dead-letter exchange of the queue beside deadLetter',
+      { queue: 'q', deadLetter: 'd', queueOptions: { deadLetterExchange: 'x' } },
     ],
     ['an exclusive classic queue', { queue: 'q', queueOptions: { exclusive: true } }],
     ['retry on a server-named queue', { exchange: 'x', retry: counted }],
