@@ -22,7 +22,10 @@ export interface Delivery<T = unknown> {
    * `abortGracePeriod` before `shutdownTimeout` expires (`ShutdownError`).
    */
   readonly signal: AbortSignal;
-  /** The decoded body; `undefined` until it has been decoded, and for an empty body. */
+  /**
+   * The decoded body; `undefined` until it has been decoded, and for an empty body without
+   * `allowNonJsonMessages`.
+   */
   readonly payload: T;
   /**
    * The message as amqplib delivers it; `fields.exchange` and `fields.routingKey` are those of its first

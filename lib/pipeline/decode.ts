@@ -8,28 +8,26 @@ import type { FailureToOutcome } from './failure-policy';
 import { HandlerFailure } from './handler-failure';
 import type { Handling } from './interceptor';
 
-/** Encodings that leave UTF-8 text as it is; some clients name a charset here. */
-const PLAIN_ENCODINGS: ReadonlySet<unknown> = new Set([
-  undefined,
-  null,
-  '',
-  'identity',
-  'utf-8',
-  'utf8',
-  'us-ascii',
+// Labels of bodies that are UTF-8 text as they are: no encoding, charsets that UTF-8 contains, transfer
+// encodings that change nothing, and the formats and types that clients write here by mistake.
+const PLAIN_ENCODINGS: ReadonlySet<string> = new Set([
+  ...['', 'identity', 'none', 'null'],
+  ...['utf-8', 'utf8', 'utf-8-sig', 'us-ascii', 'ascii', 'ansi-x3.4-1968', '7bit', '8bit'],
+  ...['json', 'application/json', 'text/json', 'text/plain', 'text', 'plain', 'string'],
 ]);
 
 /**
- * The default decoder: JSON in UTF-8, a byte order mark skipped; an empty body is `undefined`.
+ * The default decoder: JSON in UTF-8, a byte order mark skipped; an empty body is `undefined`, or the empty
+ * text with `allowNonJsonMessages`.
  * @param allowNonJsonMessages whether text that is no JSON is handed over as a text.
  * @throws where the bytes are no UTF-8, the content encoding is unknown, or the text is no JSON.
  */
 export function decodeJson(message: IncomingMessage, allowNonJsonMessages = false): unknown {
   const { content, properties } = message;
-  if (!PLAIN_ENCODINGS.has(lowerCased(properties.contentEncoding))) {
+  if (!isPlain(properties.contentEncoding)) {
     throw new Error(texts.unknownEncoding(properties.contentEncoding));
   }
-  if (content.length === 0) return undefined;
+  if (content.length === 0) return allowNonJsonMessages ? '' : undefined;
   if (!isUtf8(content)) throw new Error(texts.invalidUtf8);
   const text = content.toString('utf8', hasByteOrderMark(content) ? 3 : 0);
   if (!allowNonJsonMessages) return JSON.parse(text);
@@ -40,8 +38,14 @@ export function decodeJson(message: IncomingMessage, allowNonJsonMessages = fals
   }
 }
 
-function lowerCased(value: unknown): unknown {
-  return typeof value === 'string' ? value.toLowerCase() : value;
+// `application/json; charset="utf-8"`: every part has to be plain.
+function isPlain(encoding: unknown): boolean {
+  if (encoding === undefined || encoding === null) return true;
+  if (typeof encoding !== 'string') return false;
+  return encoding.split(';').every((part) => {
+    const label = part.trim().toLowerCase().replaceAll('_', '-').replaceAll('"', '');
+    return PLAIN_ENCODINGS.has(label.startsWith('charset=') ? label.slice(8) : label);
+  });
 }
 
 function hasByteOrderMark(content: Buffer): boolean {

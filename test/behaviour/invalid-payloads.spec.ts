@@ -76,12 +76,20 @@ describe.each(['classic', 'quorum'] as const)('a body on a %s queue', async (que
     ['an empty text', Buffer.from('""'), {}, ''],
     ['a byte order mark before JSON', Buffer.concat([bom, json]), {}, { a: 1 }],
     ['only a charset as the encoding', json, { contentEncoding: 'UTF-8' }, { a: 1 }],
+    ['ascii as the encoding', json, { contentEncoding: 'ascii' }, { a: 1 }],
+    ['8bit as the encoding', json, { contentEncoding: '8bit' }, { a: 1 }],
+    ['its format as the encoding', json, { contentEncoding: 'application/json' }, { a: 1 }],
     ['no content type', json, { contentType: undefined }, { a: 1 }],
     ['another content type', json, { contentType: 'text/plain' }, { a: 1 }],
   ])('of %s is a payload', async (_what, body, properties, payload) => {
     const { app, payloads } = await receive(body, properties);
     expect(payloads).toEqual([payload]);
     expect(app.settlements.map(({ decision }) => decision.kind)).toEqual(['ack', 'ack']);
+  });
+
+  it('that is empty is the empty text with allowNonJsonMessages', async () => {
+    const { payloads } = await receive(Buffer.alloc(0), {}, { allowNonJsonMessages: true });
+    expect(payloads).toEqual(['']);
   });
 });
 

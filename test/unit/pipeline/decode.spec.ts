@@ -31,7 +31,12 @@ describe('decodeJson', () => {
 
   it('decodes an empty body as undefined', () => {
     expect(decoded('')).toBeUndefined();
-    expect(decoded('', undefined, true)).toBeUndefined();
+    expect(decoded('', 'utf-8')).toBeUndefined();
+  });
+
+  it('decodes an empty body as the empty text with allowNonJsonMessages', () => {
+    expect(decoded('', undefined, true)).toBe('');
+    expect(decoded(BOM, undefined, true)).toBe('');
   });
 
   it('skips one byte order mark at the beginning', () => {
@@ -64,22 +69,30 @@ describe('decodeJson', () => {
     expect(decoded('"\uFFFD"')).toBe('\uFFFD');
   });
 
-  it.each([undefined, null, '', 'identity', 'utf-8', 'UTF-8', 'utf8', 'Utf8', 'us-ascii'])(
-    'accepts the content encoding %s',
-    (encoding) => {
-      expect(decoded('{"a":"ü"}', encoding)).toEqual({ a: 'ü' });
-    },
-  );
+  it.each([
+    ...[undefined, null, '', ' ', 'identity', 'none', 'null'],
+    ...['utf-8', 'UTF-8', 'utf8', 'Utf8', 'utf_8', 'utf-8-sig'],
+    ...['us-ascii', 'ascii', 'US_ASCII', 'ANSI_X3.4-1968', '7bit', '8bit'],
+    ...[
+      'json',
+      'application/json',
+      'application/json; charset=utf-8',
+      'text/plain;charset="UTF-8"',
+    ],
+    ...['string', 'text', 'plain'],
+  ])('accepts the content encoding %s', (encoding) => {
+    expect(decoded('{"a":"ü"}', encoding)).toEqual({ a: 'ü' });
+  });
 
-  it.each(['gzip', 'deflate', 'br', 'binary', 'latin1', 'utf-16', 'utf-8,gzip', 5, {}, ['utf-8']])(
-    'rejects the content encoding %o for any body, and names it',
-    (encoding) => {
-      for (const content of ['{"a":1}', gzipSync('{"a":1}'), '']) {
-        expect(() => decoded(content, encoding)).toThrow(/Unknown content encoding/);
-      }
-      if (typeof encoding === 'string') expect(() => decoded('{}', encoding)).toThrow(encoding);
-    },
-  );
+  it.each([
+    ...['gzip', 'deflate', 'br', 'zstd', 'binary', 'base64', 'latin1', 'utf-16', 'utf-8,gzip'],
+    ...['application/json; charset=iso-8859-1', 'json;gzip', 'hasOwnProperty', 5, {}, ['utf-8']],
+  ])('rejects the content encoding %o for any body, and names it', (encoding) => {
+    for (const content of ['{"a":1}', gzipSync('{"a":1}'), '']) {
+      expect(() => decoded(content, encoding)).toThrow(/Unknown content encoding/);
+    }
+    if (typeof encoding === 'string') expect(() => decoded('{}', encoding)).toThrow(encoding);
+  });
 
   it('rejects text by default', () => {
     expect(() => decodeJson(aMessage({ content: 'plain' }))).toThrow(SyntaxError);
