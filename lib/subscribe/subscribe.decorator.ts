@@ -14,16 +14,32 @@ interface NackLike {
 
 type Returned = Outcome | NackLike | undefined | void;
 
-/** What a handler may return. */
+/**
+ * What a handler can return: an outcome or nothing, also in a promise or an Observable.
+ * @publicApi
+ */
 export type HandlerResult =
   | Returned
   | PromiseLike<Returned>
   | Observable<Outcome | NackLike | void>;
 
-export type HandlerDecorator = <T extends (...args: never[]) => HandlerResult>(
+/** Satisfied by a method with a valid result; for any other the compiler shows the text of this type. */
+export type CheckedResult<T> = 0 extends 1 & T
+  ? unknown // Nothing is known of a method of type any.
+  : T extends (...args: never[]) => infer Result
+    ? [Result] extends [HandlerResult]
+      ? unknown
+      : 'A method with @Subscribe has to return an Outcome or nothing'
+    : never;
+
+/**
+ * A decorator of a handler, for decorators that wrap `Subscribe`.
+ * @publicApi
+ */
+export type HandlerDecorator = <T extends (...args: never[]) => unknown>(
   target: object,
   key: string,
-  descriptor: TypedPropertyDescriptor<T>,
+  descriptor: TypedPropertyDescriptor<T> & CheckedResult<T>,
 ) => void;
 
 /**

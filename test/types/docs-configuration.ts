@@ -1,5 +1,5 @@
 // The snippets of docs/configuration.md.
-import { Injectable, Module } from '@nestjs/common';
+import { applyDecorators, Injectable, Module, UseGuards } from '@nestjs/common';
 import {
   type Delivery,
   type InjectableDeliveryInterceptor,
@@ -54,3 +54,12 @@ export class Named {
   @Subscribe({ name: 'billing', onError: 'retryAfter', retry: { attempts: 5 } })
   async charge(): Promise<void> {}
 }
+
+declare class TenantGuard {
+  canActivate(): boolean;
+}
+
+export const OrderHandler = (queue: string) => Subscribe({ queue, deadLetter: `${queue}.dead` });
+
+export const TenantHandler = (queue: string) =>
+  applyDecorators(OrderHandler(queue) as MethodDecorator, UseGuards(TenantGuard));
