@@ -12,6 +12,8 @@ export interface BrokerConnection {
   /** Whether golevelup registers its handlers in controllers, too. */
   readonly registersControllers: boolean;
   readonly defaultHandler: string | undefined;
+  /** golevelup's `defaultSubscribeErrorBehavior`, unless it is the default. */
+  readonly ignoredErrorBehavior: string | undefined;
   /** The connection's own deserializer, if it has one. */
   readonly deserializer: SubscriptionMetadata['deserializer'];
   /** The entry of a name in the connection's `handlers`, if there is one. */

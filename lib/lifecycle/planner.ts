@@ -65,6 +65,7 @@ export class SubscriptionPlanner {
     if (all.length > 0) throw new SettleStartupError([...new Set(all)]);
     this.#warnOfUnused(explored.unused);
     if (planned.length > 0) this.#warnOfRequestScope();
+    if (resolved.defaults.onError === undefined) this.#warnOfErrorBehavior(planned);
     return { planned, interceptors };
   }
 
@@ -78,6 +79,14 @@ export class SubscriptionPlanner {
   #warnOfUnused(classes: readonly string[]): void {
     if (classes.length === 0) return;
     writeLine(this.logger, 'unused-handlers', texts.unusedHandlers(classes));
+  }
+
+  #warnOfErrorBehavior(planned: readonly PlannedSubscription[]): void {
+    for (const connection of new Set(planned.map((plan) => plan.connection))) {
+      const { name, ignoredErrorBehavior: behavior } = connection;
+      if (behavior === undefined) continue;
+      writeLine(this.logger, 'ignored-option', texts.ignoredErrorBehavior(name, behavior));
+    }
   }
 
   #warnOfRequestScope(): void {

@@ -24,6 +24,8 @@ export const applicationTexts = {
     'SettleModule: expected forRoot() or forRootAsync() in the imports of a module; found the class itself',
   moduleTwice:
     'SettleModule: expected forRoot or forRootAsync once in an application; found it twice',
+  ignoredErrorBehavior: (connection: string, behavior: string): string =>
+    `RabbitMQModule: connection "${connection}": defaultSubscribeErrorBehavior ${behavior} does not apply to @Subscribe. Set defaults: { onError } of SettleModule: 'skip' for ACK, 'drop' for NACK.`,
   interceptorNotProvided: (name: string): string =>
     `SettleModule: interceptors: ${name}: expected a singleton provider of the application; found none. Add it to the providers of a module`,
   unusableScope: (handler: string, scope: string): string =>

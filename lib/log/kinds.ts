@@ -50,6 +50,7 @@ export const LOG_KINDS = {
   'delivery-limit': 'warn',
   'unknown-delivery-limit': 'log',
   'missing-exchange': 'warn',
+  'ignored-option': 'warn',
   'request-scoped-enhancers': 'warn',
 
   // The application.

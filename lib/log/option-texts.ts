@@ -34,6 +34,8 @@ export const optionTexts = {
     `${handler}: ${option}: several @Subscribe on queue "${queue}" form one subscription; expected one value of this option; found two`,
   notAMethod: (where: string, what: string): string =>
     `${where}: @Subscribe expects a method of a provider; found ${what}`,
+  standardDecorator: (method: string): string =>
+    `@Subscribe on ${method}(): expected a legacy decorator; found a standard (stage 3) one. Nest needs "experimentalDecorators": true, and "emitDecoratorMetadata": true, in the tsconfig.json that your compiler reads (also esbuild, swc and tsx)`,
   injectUndefined: (method: string): string =>
     `@InjectSubscription(?, '${method}'): expected a class; found undefined. Is there a circular import?`,
   unknownModuleOption: (option: string): string =>

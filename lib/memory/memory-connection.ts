@@ -73,6 +73,10 @@ export class MemoryConnection implements BrokerConnection {
     return this.options.defaultHandler;
   }
 
+  get ignoredErrorBehavior(): string | undefined {
+    return this.options.ignoredErrorBehavior;
+  }
+
   get deserializer(): SubscriptionMetadata['deserializer'] {
     return this.options.deserializer;
   }

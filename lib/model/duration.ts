@@ -14,6 +14,9 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** No duration needs more characters; a text can come from anywhere. */
+const LONGEST_TEXT = 40;
+
 /** The longest valid delay, 49 days: the TTL of a queue is an unsigned number of 32 bits, 49 days and 17 hours. */
 export const LONGEST_DELAY = 49 * 86_400_000;
 
@@ -28,8 +31,10 @@ export function milliseconds(value: unknown): number | undefined {
 }
 
 function millisecondsOfText(text: string): number | undefined {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  const factor = unit === undefined ? undefined : UNITS[unit];
+  if (text.length > LONGEST_TEXT) return undefined;
+  // Every amount that the type allows: TypeScript reads `${number}` as JavaScript's Number() does.
+  const [, amount = '', unit = ''] = /^(\S+?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const factor = UNITS[unit];
   return factor === undefined ? undefined : preciseProduct(Number(amount), factor);
 }
 

@@ -55,8 +55,9 @@ export function lastValueOf(values: Parameters<typeof lastValueFrom>[0]): Promis
 export function isNack(value: unknown): value is { readonly requeue: boolean } {
   if (typeof value !== 'object' || value === null) return false;
   try {
-    if (value.constructor?.name !== 'Nack' || !('requeue' in value)) return false;
-    return typeof value.requeue === 'boolean';
+    // A bundler can rename the class: then its private field tells.
+    const isNamed = value.constructor?.name === 'Nack' || '_requeue' in value;
+    return isNamed && 'requeue' in value && typeof value.requeue === 'boolean';
   } catch {
     return false; // A getter or a proxy that throws.
   }

@@ -12,7 +12,7 @@ import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { explainChannelEnd } from './acknowledgement-timeout';
-import { ConsumerChannel } from './consumer-channel';
+import { type ConsumeOptions, ConsumerChannel } from './consumer-channel';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
 import { RabbitMQDelivery } from './rabbitmq-delivery';
 import { onScratchChannel, topologyClientOf } from './scratch-channel';
@@ -28,6 +28,7 @@ const CLOSE_LIMIT = 1_000;
 export interface ChannelLoopDependencies {
   readonly subscription: SubscriptionMetadata;
   readonly prefetch: number;
+  readonly consumeOptions: ConsumeOptions['options'];
   readonly listener: ConsumerListener;
   readonly connection: ManagedConnection;
   readonly republisher: Republisher;
@@ -214,8 +215,7 @@ export class ChannelLoop implements BrokerConsumer {
     if (channel === undefined || !channel.isOpen) return;
     if (!this.#gate.isOpen) return channel.cancel();
     if (channel.isConsuming) return;
-    const { subscription, prefetch, listener } = this.dependencies;
-    const options = { ...subscription.queueOptions.consumerOptions, noAck: subscription.noAck };
+    const { subscription, prefetch, consumeOptions: options, listener } = this.dependencies;
     const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
     await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
     this.#failures = 0;

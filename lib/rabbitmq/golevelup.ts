@@ -1,4 +1,4 @@
-import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import { AmqpConnection, MessageHandlerErrorBehavior } from '@golevelup/nestjs-rabbitmq';
 import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
 import type { Broker } from '../amqp/port';
 import type { Clock } from '../clock';
@@ -11,6 +11,8 @@ const DEFAULT_PREFETCH = 10;
 /** Whether a value is an `AmqpConnection` of golevelup, of this or another copy of the package. */
 export function isAmqpConnection(value: unknown): value is AmqpConnection {
   if (typeof value !== 'object' || value === null) return false;
+  // A bundler can rename the class; another copy of the package has another class of the same name.
+  if (value instanceof AmqpConnection) return true;
   for (let type = Object.getPrototypeOf(value); type !== null; type = Object.getPrototypeOf(type)) {
     if (type.constructor?.name === 'AmqpConnection') return 'configuration' in value;
   }
@@ -50,6 +52,11 @@ export class GolevelupConnection implements BrokerConnection {
     const Connection = this.connection.constructor as new (config: object) => AmqpConnection;
     const own = new Connection({ uri: [], name: this.name }).configuration.deserializer;
     return String(deserializer) === String(own) ? undefined : deserializer;
+  }
+
+  get ignoredErrorBehavior(): string | undefined {
+    const { defaultSubscribeErrorBehavior: behavior } = this.#configuration;
+    return behavior === MessageHandlerErrorBehavior.REQUEUE ? undefined : behavior;
   }
 
   handlerOptions(name: string): readonly SubscribeOptions[] | undefined {

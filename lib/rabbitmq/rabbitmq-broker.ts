@@ -5,6 +5,7 @@ import type { Clock } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { ChannelLoop } from './channel-loop';
+import type { ConsumeOptions } from './consumer-channel';
 import { probeDeclaration } from './declaration-probe';
 import { ManagedConnection } from './managed-connection';
 import { RepublishConnection } from './republish-connection';
@@ -35,7 +36,7 @@ export class RabbitMQBroker implements Broker {
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer {
-    const { clock, republishTimeout, logOf } = this.dependencies;
+    const { clock, connection, republishTimeout, logOf } = this.dependencies;
     const log = logOf(subscription);
     return new ChannelLoop({
       subscription,
@@ -45,6 +46,7 @@ export class RabbitMQBroker implements Broker {
       republisher: new Republisher(subscription, this.#republishing, log, clock, republishTimeout),
       log,
       clock,
+      consumeOptions: consumeOptionsOf(connection, subscription),
       probeDeclaration: (signal) =>
         probeDeclaration(this.#connection, subscription, log, { clock, signal }),
     });
@@ -53,4 +55,14 @@ export class RabbitMQBroker implements Broker {
   close(limitMs: number): Promise<void> {
     return this.#republishing.close(limitMs);
   }
+}
+
+// The connection's `queues` can have a consumer tag for the queue; that of the subscription takes precedence.
+function consumeOptionsOf(
+  { configuration }: AmqpConnection,
+  { queue, queueOptions, noAck }: SubscriptionMetadata,
+): ConsumeOptions['options'] {
+  const { consumerTag } = configuration.queues?.find(({ name }) => name === queue) ?? {};
+  const tag = consumerTag === undefined ? {} : { consumerTag };
+  return { ...tag, ...queueOptions.consumerOptions, noAck };
 }

@@ -64,6 +64,7 @@ function ownerOf(
   key: string | symbol,
   descriptor: PropertyDescriptor | undefined,
 ): HandlerClass {
+  if (isDecoratorContext(key)) throw new TypeError(texts.standardDecorator(String(key.name)));
   const isStatic = typeof target === 'function';
   const type = (isStatic ? target : target.constructor) as HandlerClass;
   const where = `${type.name}.${String(key)}`;
@@ -80,4 +81,11 @@ function ownerOf(
     throw new TypeError(texts.notAMethod(where, 'a generator'));
   }
   return type;
+}
+
+// What a standard decorator receives in the place of the key.
+function isDecoratorContext(
+  key: unknown,
+): key is { readonly kind: unknown; readonly name: unknown } {
+  return typeof key === 'object' && key !== null && 'kind' in key && 'name' in key;
 }

@@ -1,5 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { AmqpConnection, isRabbitContext } from '@golevelup/nestjs-rabbitmq';
+import {
+  AmqpConnection,
+  isRabbitContext,
+  MessageHandlerErrorBehavior,
+} from '@golevelup/nestjs-rabbitmq';
 import {
   type CallHandler,
   type ExecutionContext,
@@ -278,5 +282,51 @@ describe('cancelling and resuming', () => {
     await broker.waitForReady(queue, 1);
     await amqp.resumeConsumer(consumerTag);
     await until(() => received.length === 2);
+  });
+});
+
+describe('options of RabbitMQModule', () => {
+  /** A handler that keeps the consumer tag of its last delivery. */
+  function tagged(options: SubscribeOptions) {
+    const tags: unknown[] = [];
+    @Injectable()
+    class Tagged {
+      @Subscribe(options)
+      async handle(_payload: unknown, message: { fields: { consumerTag?: string } }) {
+        tags.push(message.fields.consumerTag);
+      }
+    }
+    return { Tagged, tags };
+  }
+
+  it('set the consumer tag of a queue, unless the subscription does', async () => {
+    const [one, two, tag, own] = [unique('one'), unique('two'), unique('tag'), unique('own')];
+    const first = tagged({ queue: one });
+    const consumerOptions = { consumerTag: own };
+    const second = tagged({ queue: two, queueOptions: { consumerOptions } });
+    await startApp({
+      providers: [first.Tagged, second.Tagged],
+      rabbit: {
+        queues: [
+          { name: one, consumerTag: tag, options: { durable: true } },
+          { name: two, consumerTag: tag, options: { durable: true } },
+        ],
+      },
+    });
+    await broker.send(one, 1);
+    await broker.send(two, 1);
+    await until(() => first.tags.length === 1 && second.tags.length === 1);
+    expect([first.tags, second.tags]).toEqual([[tag], [own]]);
+  });
+
+  it('that decide failures of @RabbitSubscribe are reported at startup, once', async () => {
+    const rabbit = { defaultSubscribeErrorBehavior: MessageHandlerErrorBehavior.NACK };
+    const parts = () => [recording({ queue: unique('errors') }).Recording];
+    const { log } = await startApp({ providers: [...parts(), ...parts()], rabbit });
+    const line = /^\[ignored-option\] .*defaultSubscribeErrorBehavior NACK does not apply/;
+    expect(log.matching(line, ['warn'])).toHaveLength(1);
+    const settle = { defaults: { onError: 'drop' as const } };
+    const decided = await startApp({ providers: parts(), rabbit, settle });
+    expect(decided.log.matching(/\[ignored-option\]/)).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
     registersHandlers: true,
     registersControllers: false,
     defaultHandler: undefined,
+    ignoredErrorBehavior: undefined,
     deserializer: undefined,
     handlerOptions: () => undefined,
     prefetchOf: () => 10,

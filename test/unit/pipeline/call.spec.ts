@@ -225,6 +225,16 @@ describe('isNack', () => {
     expect(isNack(new Named())).toBe(true);
   });
 
+  it('recognises a class that a bundler has renamed', () => {
+    const renamed = new Nack(true);
+    Object.defineProperty(Object.getPrototypeOf(renamed), 'constructor', {
+      value: class a {},
+      configurable: true,
+    });
+    expect(isNack(renamed)).toBe(true);
+    Object.defineProperty(Nack.prototype, 'constructor', { value: Nack });
+  });
+
   it.each<[string, unknown]>([
     ['an object that only has requeue', { requeue: true }],
     ['a Nack without requeue', new (class Nack {})()],

@@ -28,6 +28,7 @@ beforeEach(() => {
   };
   loop = new ChannelLoop({
     subscription: aSubscription({ queue: QUEUE }),
+    consumeOptions: { noAck: false },
     prefetch: 7,
     listener: listener as ConsumerListener,
     connection: new ManagedConnection(golevelup.asAmqp, clock),

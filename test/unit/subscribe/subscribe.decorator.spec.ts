@@ -188,3 +188,14 @@ describe('another copy of the package', () => {
     expect(copy.subscribeOptionsOf(Billing.prototype, 'charge')).toEqual([q]);
   });
 });
+
+it('says how to compile instead if it is used as a standard decorator', () => {
+  const decorate = Subscribe({ queue: 'q' }) as unknown as (
+    value: unknown,
+    context: unknown,
+  ) => void;
+  const context = { kind: 'method', name: 'charge', static: false, private: false };
+  expect(() => decorate(() => undefined, context)).toThrow(
+    /@Subscribe on charge\(\): expected a legacy decorator.*"experimentalDecorators": true/,
+  );
+});
