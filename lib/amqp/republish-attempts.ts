@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../clock';
-import { roundUpDelay, waitingQueueName } from '../delivery/waiting-queue';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { RepublishResult, RepublishTarget } from './port';
+import { waitingQueueOf } from './waiting-queues';
 
 const MOST_TRIES = 5;
 const FIRST_PAUSE = 100;
@@ -50,5 +50,5 @@ export function targetQueueOf(
 ): string {
   if (target.to === 'deadLetter') return subscription.deadLetter?.queue ?? '';
   if (target.delayMs === 0) return queue;
-  return waitingQueueName(queue, subscription.queueType, roundUpDelay(target.delayMs));
+  return waitingQueueOf(subscription, queue, target.delayMs).name;
 }

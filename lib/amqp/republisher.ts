@@ -1,13 +1,13 @@
 import { type Clock, countdown, resultWithin, sleep } from '../clock';
 import type { OutgoingMessage } from '../delivery/republish';
-import { roundUpDelay } from '../delivery/waiting-queue';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { RepublishResult, RepublishTarget } from './port';
 import { type Publish, targetQueueOf, tryToPublish } from './republish-attempts';
-import { declareQueue, ensureDeadLetterQueue, ensureWaitingQueue } from './topology';
+import { declareQueue, ensureDeadLetterQueue } from './topology';
 import type { TopologyClient } from './topology-client';
+import { delaysAtStartup, ensureWaitingQueue, waitingQueueOf } from './waiting-queues';
 
 /** How often a blocked connection is looked at again, in ms. */
 const BLOCKED_INTERVAL = 100;
@@ -112,7 +112,7 @@ export class Republisher {
     return this.publish({ ...message, headers: Object.fromEntries(own) }, target, original);
   }
 
-  // What a subscription declares at startup is declared again only after a failed publish; a waiting
+  // What a subscription declares at startup is declared again only after a failed publish; another waiting
   // queue on its first use, once for all messages that need it at the same time.
   async #ensureTarget(
     target: RepublishTarget,
@@ -120,31 +120,27 @@ export class Republisher {
     left: () => number,
     isRetry: boolean,
   ): Promise<void> {
-    const isWaiting = target.to === 'retry' && target.delayMs > 0;
+    const delayMs = target.to === 'retry' ? target.delayMs : 0;
     const name = targetQueueOf(this.subscription, queue, target);
-    const isThere = !isWaiting || this.#declared.has(name);
+    const isAtStartup = delayMs === 0 || delaysAtStartup(this.subscription).has(delayMs);
+    const isThere = isAtStartup || this.#declared.has(name);
     if (isThere && !isRetry) return;
     const client = await this.transport.topology(left());
     this.#declared.delete(name);
     const declaring =
       this.#declaring.get(name) ??
-      this.#declare(client, target, queue, name).finally(() => this.#declaring.delete(name));
+      this.#declare(client, target, queue).finally(() => this.#declaring.delete(name));
     this.#declaring.set(name, declaring);
     await declaring;
     this.#declared.add(name);
   }
 
-  async #declare(
-    client: TopologyClient,
-    target: RepublishTarget,
-    queue: string,
-    name: string,
-  ): Promise<void> {
+  async #declare(client: TopologyClient, target: RepublishTarget, queue: string): Promise<void> {
     const { subscription } = this;
     if (target.to === 'deadLetter') return ensureDeadLetterQueue(client, subscription);
     if (target.delayMs > 0) {
-      const delayMs = roundUpDelay(target.delayMs);
-      return ensureWaitingQueue(client, subscription, { name, queue, delayMs });
+      const waiting = waitingQueueOf(subscription, queue, target.delayMs);
+      return ensureWaitingQueue(client, subscription, waiting);
     }
     if (subscription.queue !== undefined) await declareQueue(client, subscription, this.log);
   }

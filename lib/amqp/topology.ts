@@ -7,14 +7,14 @@ import {
   deadLetterDeclarationOf,
   isAtLeast,
   queueDeclarationOf,
-  waitingDeclarationOf,
 } from './queue-declarations';
 import { isInequivalent, isNotFound } from './refusal';
 import type { TopologyClient } from './topology-client';
+import { delaysAtStartup, ensureWaitingQueue, waitingQueueOf } from './waiting-queues';
 
 /**
  * Declares what a subscription needs, or checks it if it is not to be declared: its dead-letter queue, its
- * queue, its bindings. Resolves with the queue's name; rejects with the broker's error.
+ * queue, its bindings, the waiting queues of its backoff. Resolves with the queue's name; rejects with the broker's error.
  */
 export async function declareTopology(
   client: TopologyClient,
@@ -28,6 +28,9 @@ export async function declareTopology(
   const { bindings, queueOptions, declare } = subscription;
   for (const { exchange, routingKey } of declare.bindings ? bindings : []) {
     await client.bindQueue(queue, exchange, routingKey ?? '', queueOptions.bindQueueArguments);
+  }
+  for (const ms of delaysAtStartup(subscription)) {
+    await ensureWaitingQueue(client, subscription, waitingQueueOf(subscription, queue, ms));
   }
   return queue;
 }
@@ -81,17 +84,6 @@ export async function ensureDeadLetterQueue(
       await client.checkQueue(queue);
     }
   }
-}
-
-/** Declares the queue in which messages for `queue` wait, or checks it if it is not to be declared. */
-export async function ensureWaitingQueue(
-  client: TopologyClient,
-  { declare, queueType }: SubscriptionMetadata,
-  waiting: { readonly name: string; readonly queue: string; readonly delayMs: number },
-): Promise<void> {
-  const { name, queue, delayMs } = waiting;
-  if (!declare.waiting) await client.checkQueue(name);
-  else await client.assertQueue(name, waitingDeclarationOf(queue, queueType, delayMs));
 }
 
 function requireVersion({ version }: TopologyClient, { retry }: SubscriptionMetadata): void {

@@ -5,8 +5,9 @@ import { isWaitingQueue } from './waiting-queue';
 /**
  * Whether this library has republished a message to this queue and nothing has moved it since: it came
  * through the default exchange, names the queue in `x-settle-queue`, and if it has been dead-lettered,
- * then last from one of the waiting queues of this queue. A message that a handler forwards with all its
- * headers, or that an operator moves back after the broker has dead-lettered it, does not count.
+ * then last from one of the waiting queues of this queue, to which it came through the default exchange.
+ * A message that a handler forwards with all its headers, or that an operator moves back after the broker
+ * has dead-lettered it, does not count.
  */
 export function isRepublished(message: IncomingMessage, queue: string): boolean {
   const { exchange, routingKey } = message.fields;
@@ -17,7 +18,8 @@ export function isRepublished(message: IncomingMessage, queue: string): boolean 
   if (deaths === undefined) return true;
   const newest: unknown = Array.isArray(deaths) ? deaths[0] : undefined;
   if (typeof newest !== 'object' || newest === null) return false;
-  return isWaitingQueue(headerOf(newest as Headers, 'queue'), queue);
+  const from = (name: string): unknown => headerOf(newest as Headers, name);
+  return from('exchange') === '' && isWaitingQueue(from('queue'), queue);
 }
 
 /**

@@ -145,7 +145,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     await app.settled(many, 40_000);
     const names = await waitingQueues(queue);
     expect(names).toHaveLength(grid.size);
-    expect(names.length).toBeLessThanOrEqual(20);
+    expect(names.length).toBeLessThanOrEqual(25);
     await until(async () => {
       const waiting = await Promise.all(names.map((name) => broker.ready(name)));
       return waiting.reduce<number>((sum, ready) => sum + (ready ?? 0), 0) === many;

@@ -93,9 +93,9 @@ describe('tryToPublish', () => {
 describe('targetQueueOf', () => {
   const subscription = aSubscription({ queueType: 'quorum', deadLetter: 'billing.dead' });
 
-  it('is the dead-letter queue, the queue itself, or the waiting queue of the rounded delay', () => {
+  it('is the dead-letter queue, the queue itself, or the waiting queue of the delay', () => {
     expect(targetQueueOf(subscription, 'q', { to: 'deadLetter' })).toBe('billing.dead');
     expect(targetQueueOf(subscription, 'q', { to: 'retry', delayMs: 0 })).toBe('q');
-    expect(targetQueueOf(subscription, 'q', { to: 'retry', delayMs: 1_000 })).toBe('q.waitq.1024');
+    expect(targetQueueOf(subscription, 'q', { to: 'retry', delayMs: 1_000 })).toBe('q.waitq.1000');
   });
 });

@@ -1,12 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { QueueDeclaration, ServerVersion } from '../../../lib/amqp/queue-declarations';
-import {
-  declareTopology,
-  ensureDeadLetterQueue,
-  ensureWaitingQueue,
-} from '../../../lib/amqp/topology';
+import { declareTopology, ensureDeadLetterQueue } from '../../../lib/amqp/topology';
 import type { TopologyClient } from '../../../lib/amqp/topology-client';
-import { linear } from '../../../lib/index';
+import { ensureWaitingQueue } from '../../../lib/amqp/waiting-queues';
+import { linear, on, retryAfter, steps } from '../../../lib/index';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import { aLog, aSubscription, RecordingLogger } from '../fixtures';
 
@@ -54,6 +51,8 @@ class FakeTopology implements TopologyClient {
     if (!this.exchanges.has(exchange)) throw refusal(404);
   }
 }
+
+const brokerDelays = { retry: { attempts: 3, backoff: linear('5s'), by: 'broker' } } as const;
 
 let client: FakeTopology;
 let logger: RecordingLogger;
@@ -235,5 +234,50 @@ describe('ensureWaitingQueue', () => {
     client.queues.add('billing.wait.1024');
     await ensureWaitingQueue(client, subscription, waiting);
     expect(client.calls).toEqual(['check billing.wait.1024', 'check billing.wait.1024']);
+  });
+});
+
+describe('the waiting queues of a backoff', () => {
+  const backoff = steps(['7s', '3s']);
+
+  it('are declared at startup, after the bindings, in the order of the attempts', async () => {
+    await declare({ exchange: 'orders', routingKey: 'paid', retry: { attempts: 5, backoff } });
+    expect(client.calls).toEqual([
+      'assert billing',
+      'bind billing orders paid',
+      'assert billing.wait.7000',
+      'assert billing.wait.3000',
+    ]);
+    expect(client.declared.get('billing.wait.7000')?.arguments['x-message-ttl']).toBe(7_000);
+  });
+
+  it('are checked if they must not be declared', async () => {
+    client.queues.add('billing').add('billing.wait.7000').add('billing.wait.3000');
+    await declare({ retry: { attempts: 5, backoff }, declare: false });
+    expect(client.calls).toEqual([
+      'check billing',
+      'check billing.wait.7000',
+      'check billing.wait.3000',
+    ]);
+  });
+
+  it.each<[string, SubscribeOptions, readonly string[]]>([
+    ['the default backoff', { retry: { attempts: 3 } }, []],
+    [
+      'the default backoff with a policy that delays',
+      { retry: { attempts: 3 }, onError: 'retryAfter' },
+      ['billing.wait.1000', 'billing.wait.2000'],
+    ],
+    [
+      'the default backoff with a rule that delays',
+      { retry: { attempts: 2 }, onError: [on(TypeError, retryAfter()), 'drop'] },
+      ['billing.wait.1000'],
+    ],
+    ['the delays of the broker', { ...brokerDelays, queueType: 'quorum' }, []],
+    ['no acknowledgements', { noAck: true }, []],
+  ])('with %s: %o', async (_name, options, expected) => {
+    client = new FakeTopology([4, 3]);
+    await declare(options);
+    expect(client.calls).toEqual(['assert billing', ...expected.map((name) => `assert ${name}`)]);
   });
 });

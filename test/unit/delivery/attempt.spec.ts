@@ -13,7 +13,8 @@ import { aMessage, aRepublishedMessage, QUEUE } from '../fixtures';
 const CLASSIC = false;
 const QUORUM = true;
 
-const fromWaiting = [{ queue: 'billing.wait.1024', reason: 'expired', count: 1 }];
+const expired = { queue: 'billing.wait.1024', exchange: '', reason: 'expired', count: 1 };
+const fromWaiting = [expired];
 
 /** As amqplib decodes a table with the key `__proto__`: its value becomes the prototype. */
 function withPrototype(prototype: object, own: object = {}): object {
@@ -35,7 +36,7 @@ describe('isRepublished', () => {
   it('is true for a message from the default exchange or from a waiting queue', () => {
     expect(isRepublished(aRepublishedMessage(), QUEUE)).toBe(true);
     expect(isRepublished(aRepublishedMessage({ 'x-death': fromWaiting }), QUEUE)).toBe(true);
-    const quorum = [{ queue: 'billing.waitq.1024', reason: 'expired', count: 1 }];
+    const quorum = [{ ...expired, queue: 'billing.waitq.1024' }];
     expect(isRepublished(aRepublishedMessage({ 'x-death': quorum }), QUEUE)).toBe(true);
   });
 
@@ -63,18 +64,22 @@ describe('isRepublished', () => {
     ['names a queue in a list', aRepublishedMessage({ 'x-settle-queue': [QUEUE] })],
     [
       'was last dead-lettered from the queue itself',
-      aRepublishedMessage({ 'x-death': [{ queue: QUEUE }] }),
+      aRepublishedMessage({ 'x-death': [{ ...expired, queue: QUEUE }] }),
     ],
     [
       "was last dead-lettered from another queue's waiting queue",
-      aRepublishedMessage({ 'x-death': [{ queue: 'other.wait.1024' }] }),
+      aRepublishedMessage({ 'x-death': [{ ...expired, queue: 'other.wait.1024' }] }),
     ],
-    ['has an x-death entry without a queue', aRepublishedMessage({ 'x-death': [{}] })],
-    ['has an empty x-death', aRepublishedMessage({ 'x-death': [] })],
     [
-      'has an x-death that is not a list',
-      aRepublishedMessage({ 'x-death': { queue: 'billing.wait.1024' } }),
+      'came to a queue with the name of a waiting queue through an exchange',
+      aRepublishedMessage({ 'x-death': [{ ...expired, exchange: 'retries' }] }),
     ],
+    [
+      'has an x-death entry without a queue',
+      aRepublishedMessage({ 'x-death': [{ exchange: '' }] }),
+    ],
+    ['has an empty x-death', aRepublishedMessage({ 'x-death': [] })],
+    ['has an x-death that is not a list', aRepublishedMessage({ 'x-death': expired })],
     [
       'has an x-death entry that is a text',
       aRepublishedMessage({ 'x-death': ['billing.wait.1024'] }),
@@ -83,7 +88,7 @@ describe('isRepublished', () => {
     ['has null as x-death', aRepublishedMessage({ 'x-death': null })],
     [
       'has an x-death entry with an inherited queue',
-      aRepublishedMessage({ 'x-death': [withPrototype({ queue: 'billing.wait.1024' })] }),
+      aRepublishedMessage({ 'x-death': [withPrototype(expired, { exchange: '' })] }),
     ],
     [
       'names the queue in an inherited header',

@@ -213,7 +213,7 @@ describe('republishing', () => {
     brokerDelivery.answer(republishResults.confirmed);
     await clock.endTurn();
     expect(settlements[0]?.republished).toMatchObject({
-      queue: 'billing.wait.1024',
+      queue: 'billing.wait.1000',
       delayMs: 1_000,
       headers: { 'x-settle-attempt': 2 },
     });

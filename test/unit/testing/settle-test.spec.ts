@@ -91,7 +91,7 @@ describe('deliver', () => {
       outcome: 'retryAfter',
       decision: 'republish',
       delay: 30_000,
-      republished: { queue: 'billing.waitq.30720', delay: 30_000 },
+      republished: { queue: 'billing.waitq.30000', delay: 30_000 },
     });
     const settlement = await test.deliver(Billing, 'charge', 'later');
     expect(settlement).toMatchObject({ attempt: 1, delay: 1_000 });
@@ -206,7 +206,7 @@ describe('advance', () => {
     const test = await start(app);
     await test.publish('orders', 'order.paid', 'later');
     await test.idle();
-    expect(await test.queue('billing.waitq.1024')).toMatchObject({ ready: 1 });
+    expect(await test.queue('billing.waitq.1000')).toMatchObject({ ready: 1 });
     await test.advance('999ms');
     expect(test.get(Billing).attempts).toEqual([1]);
     await test.advance('1h');

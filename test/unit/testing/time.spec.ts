@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Delivery, type Outcome, retryAfter, Subscribe } from '../../../lib';
+import { type Delivery, fixed, type Outcome, retryAfter, Subscribe } from '../../../lib';
 import { systemClock } from '../../../lib/clock';
 import { start } from './app';
 
@@ -131,5 +131,26 @@ describe('time', () => {
     expect(test.settlements(Worker, 'handle')).toHaveLength(2);
     expect(await test.queue('worker.dead')).toMatchObject({ ready: 1 });
     await test.close();
+  });
+});
+
+describe('a delay', () => {
+  it.each([
+    ['of the backoff', () => retryAfter()],
+    ['of the handler', () => retryAfter('15m')],
+  ])('%s ends when the clock has advanced by it', async (_name, outcome) => {
+    @Injectable()
+    class Reminder {
+      @Subscribe({ queue: 'reminder', retry: { attempts: 2, backoff: fixed('15m') } })
+      remind(_payload: unknown, ...rest: Rest): Outcome | void {
+        if (rest[2].attempt === 1) return outcome();
+      }
+    }
+    const test = await start({ providers: [Reminder] });
+    await test.deliver(Reminder, 'remind', 1);
+    await test.advance(15 * 60_000 - 1);
+    expect(test.settlements(Reminder, 'remind')).toHaveLength(1);
+    await test.advance(1);
+    expect(test.settlements(Reminder, 'remind')).toHaveLength(2);
   });
 });

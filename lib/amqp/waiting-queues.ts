@@ -1,0 +1,55 @@
+import { exactDelaysOf, waitingDelayOf } from '../delivery/waiting-delay';
+import { waitingQueueName } from '../delivery/waiting-queue';
+import { DEFAULT_BACKOFF } from '../model/backoff';
+import { policyName } from '../model/policy';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { waitingDeclarationOf } from './queue-declarations';
+import type { TopologyClient } from './topology-client';
+
+/** A queue in which messages for another one wait. */
+export interface WaitingQueue {
+  readonly name: string;
+  /** The queue to which the messages return. */
+  readonly queue: string;
+  /** In ms. */
+  readonly delayMs: number;
+}
+
+/** The queue in which a message for `queue` waits at least `ms`. */
+export function waitingQueueOf(
+  subscription: SubscriptionMetadata,
+  queue: string,
+  ms: number,
+): WaitingQueue {
+  const delayMs = waitingDelayOf(subscription, ms);
+  return { name: waitingQueueName(queue, subscription.queueType, delayMs), queue, delayMs };
+}
+
+/**
+ * The delays whose waiting queues are declared at startup: those of a backoff that is configured, or that
+ * a policy uses. The others are declared when they are first needed.
+ */
+export function delaysAtStartup(subscription: SubscriptionMetadata): ReadonlySet<number> {
+  const { queue, noAck, retry, backoff } = subscription;
+  if (queue === undefined || noAck || retry?.by === 'broker') return NONE;
+  const isUsed = backoff !== DEFAULT_BACKOFF || hasDelayingPolicy(subscription);
+  return isUsed ? exactDelaysOf(subscription) : NONE;
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+function hasDelayingPolicy({ onError, onPanic, onInvalidPayload }: SubscriptionMetadata): boolean {
+  const ofRules = onError.rules.map(({ policy }) => policy);
+  const policies = [...ofRules, onError.otherwise, onPanic, onInvalidPayload];
+  return policies.some((policy) => policyName(policy) === 'retryAfter');
+}
+
+/** Declares a waiting queue, or checks it if it is not to be declared. */
+export async function ensureWaitingQueue(
+  client: TopologyClient,
+  { declare, queueType }: SubscriptionMetadata,
+  { name, queue, delayMs }: WaitingQueue,
+): Promise<void> {
+  if (!declare.waiting) await client.checkQueue(name);
+  else await client.assertQueue(name, waitingDeclarationOf(queue, queueType, delayMs));
+}
