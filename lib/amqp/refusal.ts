@@ -9,6 +9,11 @@ export function isNotFound(error: unknown): boolean {
   return replyCodeOf(error) === 404;
 }
 
+/** Whether the server says that a queue exists, but on a node that is down. */
+export function isUnavailable(error: unknown): boolean {
+  return isNotFound(error) && !/ - no queue /.test((error as Error).message);
+}
+
 /** Whether the server says that what exists has other arguments. */
 export function isInequivalent(error: unknown): boolean {
   return replyCodeOf(error) === 406;

@@ -8,7 +8,7 @@ import {
   isAtLeast,
   queueDeclarationOf,
 } from './queue-declarations';
-import { isInequivalent, isNotFound } from './refusal';
+import { isInequivalent, isNotFound, isUnavailable } from './refusal';
 import type { TopologyClient } from './topology-client';
 import { delaysAtStartup, ensureWaitingQueue, waitingQueueOf } from './waiting-queues';
 
@@ -29,9 +29,7 @@ export async function declareTopology(
   for (const { exchange, routingKey } of declare.bindings ? bindings : []) {
     await client.bindQueue(queue, exchange, routingKey ?? '', queueOptions.bindQueueArguments);
   }
-  for (const ms of delaysAtStartup(subscription)) {
-    await ensureWaitingQueue(client, subscription, waitingQueueOf(subscription, queue, ms));
-  }
+  await declareWaitingQueues(client, subscription, queue, log);
   return queue;
 }
 
@@ -82,6 +80,25 @@ export async function ensureDeadLetterQueue(
       // Another subscription declared it first, with a queue type of its own.
       if (!isInequivalent(refusal)) throw refusal;
       await client.checkQueue(queue);
+    }
+  }
+}
+
+// One whose node is down holds up only the messages that are to wait in it.
+async function declareWaitingQueues(
+  client: TopologyClient,
+  subscription: SubscriptionMetadata,
+  queue: string,
+  log: SubscriptionLog,
+): Promise<void> {
+  for (const delayMs of delaysAtStartup(subscription)) {
+    const waiting = waitingQueueOf(subscription, queue, delayMs);
+    try {
+      await ensureWaitingQueue(client, subscription, waiting);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      const text = texts.waitingQueueUnavailable(waiting.name, delayMs, error);
+      log.write('waiting-queue-unavailable', text);
     }
   }
 }

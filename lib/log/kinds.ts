@@ -50,6 +50,7 @@ export const LOG_KINDS = {
   'delivery-limit': 'warn',
   'unknown-delivery-limit': 'log',
   'missing-exchange': 'warn',
+  'waiting-queue-unavailable': 'warn',
   'ignored-option': 'warn',
   'request-scoped-enhancers': 'warn',
 

@@ -45,6 +45,8 @@ export const rabbitmqTexts = {
     `retry.by: 'broker' needs RabbitMQ 4.3 or later; found ${version}. Omit retry.by: delayed retries then wait in queues of their own`,
   endsConnections: (reason: unknown): string =>
     `RabbitMQ closes the connection when this queue is declared. Disabled until restart: ${errorText(reason)}`,
+  waitingQueueUnavailable: (name: string, delayMs: number, error: unknown): string =>
+    `waiting queue "${name}" is unavailable: ${errorText(error)}. Messages that are to be retried in ${durationText(delayMs)} are requeued until it is available again.`,
   missingRoute: (exchange: string): string =>
     `queueOptions: dead-letter exchange "${exchange}" does not exist: what RabbitMQ would move there is discarded. Declare it, or use deadLetter.`,
 };

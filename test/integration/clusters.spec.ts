@@ -1,8 +1,8 @@
 import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { retry, type Settlement } from '../../lib';
+import { fixed, retry, type Settlement } from '../../lib';
 import { startApp } from '../support/app';
-import { unique } from '../support/broker';
+import { Broker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
 import { openCluster } from '../support/other-server';
@@ -63,5 +63,28 @@ describe('a cluster', { timeout: 60_000 }, async () => {
     expect(runs).toEqual(['a 1', 'a 2', 'b 1', 'b 2']);
     expect(second.count('client', 'basic.publish')).toBe(1);
     expect(app.app.get(AmqpConnection).connected).toBe(true);
+  });
+
+  it('a waiting queue on a node that is down does not stop the subscription', async () => {
+    const queue = unique('down');
+    const waiting = `${queue}.wait.777`;
+    const deadLetter = { deadLetterExchange: '', deadLetterRoutingKey: queue };
+    const broker = await Broker.connect(one.url);
+    onTestFinished(() => broker.close());
+    await broker.declare(queue);
+    await two.broker.declare(waiting, { messageTtl: 777, ...deadLetter });
+    onTestFinished(() => two.management.startNode());
+    await two.management.stopNode();
+    const ran: string[] = [];
+    const Handler = handlerOf(
+      { queue, retry: { attempts: 2, backoff: fixed(777) } },
+      (id: string) => void ran.push(id),
+    );
+    const { log } = await startApp({ providers: [Handler], rabbit: { uri: one.url } });
+    await broker.send(queue, 'a');
+    await until(() => ran.length === 1);
+    expect(log.matching(/waiting/, ['warn', 'error'])).toEqual([
+      expect.stringMatching(/\[waiting-queue-unavailable\] waiting queue "down.*is unavailable/),
+    ]);
   });
 });

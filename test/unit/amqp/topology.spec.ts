@@ -261,6 +261,21 @@ describe('the waiting queues of a backoff', () => {
     ]);
   });
 
+  it('do not keep a subscription from consuming while their node is down', async () => {
+    const down = Object.assign(new Error("404 NOT_FOUND - home node 'a' is down"), { code: 404 });
+    client.refuse = (queue) => (queue === 'billing.wait.7000' ? down : undefined);
+    expect(await declare({ retry: { attempts: 5, backoff } })).toBe('billing');
+    expect(client.calls.at(-1)).toBe('assert billing.wait.3000');
+    expect(logger.lines).toMatchObject([
+      { level: 'warn', text: expect.stringMatching(/\[waiting-queue-unavailable\].*home node/) },
+    ]);
+  });
+
+  it.each([403, 406])('are refused with the error %i of the server', async (code) => {
+    client.refuse = (queue) => (queue === 'billing.wait.7000' ? refusal(code) : undefined);
+    await expect(declare({ retry: { attempts: 5, backoff } })).rejects.toMatchObject({ code });
+  });
+
   it.each<[string, SubscribeOptions, readonly string[]]>([
     ['the default backoff', { retry: { attempts: 3 } }, []],
     [
