@@ -1,3 +1,4 @@
+import { thrownMessage, thrownName, thrownStack } from '../log/thrown';
 import type { DeliveryRecord } from './delivery-record';
 import { isDroppedOnRepublish, SettleHeaders } from './headers';
 
@@ -100,36 +101,19 @@ function firstFailure(delivery: DeliveryRecord, now: number): Record<string, str
 
 function describe({ error, text, withStack }: Diagnosis): Record<string, string> {
   const described: Record<string, string> = {};
-  const put = (header: string, value: unknown, bytes: number): void => {
-    if (value !== undefined) described[header] = bounded(textOf(value), bytes);
-  };
   if (error !== undefined) {
-    put(SettleHeaders.errorName, propertyOf(error, 'name') ?? typeof error, HEADER_BOUNDS.name);
-    put(SettleHeaders.errorMessage, propertyOf(error, 'message') ?? error, HEADER_BOUNDS.message);
-    if (withStack) put(SettleHeaders.errorStack, propertyOf(error, 'stack'), HEADER_BOUNDS.stack);
+    described[SettleHeaders.errorName] = bounded(thrownName(error), HEADER_BOUNDS.name);
+    described[SettleHeaders.errorMessage] = bounded(thrownMessage(error), HEADER_BOUNDS.message);
+    const stack = withStack ? thrownStack(error) : undefined;
+    if (stack !== undefined) {
+      const whole = stack.header + stack.frames;
+      described[SettleHeaders.errorStack] = bounded(whole, HEADER_BOUNDS.stack);
+    }
   }
-  put(SettleHeaders.errorMessage, text, HEADER_BOUNDS.message);
+  if (text !== undefined) {
+    described[SettleHeaders.errorMessage] = bounded(thrownMessage(text), HEADER_BOUNDS.message);
+  }
   return described;
-}
-
-/** A property of whatever was thrown, as a text; `undefined` where it has none or reading it throws. */
-export function propertyOf(thrown: unknown, name: string): string | undefined {
-  if (typeof thrown !== 'object' || thrown === null) return undefined;
-  try {
-    const value: unknown = Reflect.get(thrown, name);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A text for whatever was thrown. Never throws. */
-export function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return 'a value without a text';
-  }
 }
 
 /** The longest beginning of a text that fits in so many bytes, no character cut. */

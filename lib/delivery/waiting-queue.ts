@@ -46,7 +46,7 @@ export function waitingQueueName(queue: string, type: QueueType, ms: number): st
  * the backoff of a subscription changes belongs to it all the same.
  */
 export function isWaitingQueue(name: unknown, queue: string): boolean {
-  if (typeof name !== 'string') return false;
+  if (typeof name !== 'string' || name.length > LONGEST_NAME) return false;
   const [, type, digits] = /\.(wait|waitq)\.([1-9]\d{0,9})$/.exec(name) ?? [];
   const ms = Number(digits);
   if (type === undefined || ms > LONGEST_TTL) return false;

@@ -1,14 +1,18 @@
 import { inspect, types } from 'node:util';
+import { thrownMessage, thrownName, thrownStack } from './thrown';
 
 const LONGEST_VALUE = 120;
 const LONGEST_ERROR = 300;
 const LONGEST_ID = 100;
 const LONGEST_LIST = 10;
+const LONGEST_OBJECT = 50;
+const LONGEST_HEADER = 1_000;
 
 /** A value as a part of a line: one line, shortened, never throws. */
 export function found(value: unknown): string {
+  if (isLarge(value)) return shortened(thrownMessage(value), LONGEST_VALUE);
   try {
-    const options = { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 60 };
+    const options = { depth: 0, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 60 };
     return shortened(
       types.isNativeError(value) ? errorText(value) : inspect(value, options),
       LONGEST_VALUE,
@@ -18,30 +22,39 @@ export function found(value: unknown): string {
   }
 }
 
-/**
- * An error as its class and its message, each once: `BankTimeout: no answer`. A thrown value that is
- * not an error is inspected. Never throws.
- */
-export function errorText(error: unknown): string {
+// inspect() formats every key of an object, and only then can the text be cut.
+function isLarge(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false;
   try {
-    if (typeof error === 'string') return shortened(error, LONGEST_ERROR);
-    if (!(error instanceof Error) && !types.isNativeError(error)) {
-      return shortened(inspect(error, { depth: 1, maxStringLength: 200 }), LONGEST_ERROR);
-    }
-    const name = errorName(error);
-    const message = shortened(String(error.message), LONGEST_ERROR);
-    return message === '' ? name : shortened(`${name}: ${message}`, LONGEST_ERROR);
+    return Object.keys(value).length > LONGEST_OBJECT && !Array.isArray(value);
   } catch {
-    return 'an error that cannot be shown';
+    return false; // A proxy whose traps throw.
   }
 }
 
-/** The name of an error's class; `class BankTimeout extends Error` need not set `name`. */
-export function errorName(error: Error): string {
-  const { name } = error;
-  const own = typeof name === 'string' ? name : '';
-  if (own !== '' && own !== 'Error') return shortened(own, LONGEST_VALUE);
-  return error.constructor?.name || own || 'Error';
+/**
+ * What was thrown as its class and its message, each once: `BankTimeout: no answer`; of a plain object its
+ * properties. Never throws.
+ */
+export function errorText(error: unknown): string {
+  const message = shortened(thrownMessage(error), LONGEST_ERROR);
+  if (typeof error !== 'object' || error === null) return message;
+  const name = shortened(thrownName(error), LONGEST_VALUE);
+  if (name === 'object') return message;
+  return message === '' ? name : shortened(`${name}: ${message}`, LONGEST_ERROR);
+}
+
+/**
+ * The stack of an error for a log: control characters are escaped, and every line but the first is indented,
+ * so that no text of a message can look like a line of the log.
+ */
+export function stackText(error: unknown): string | undefined {
+  const stack = thrownStack(error);
+  if (stack === undefined) return undefined;
+  const lines = stack.frames.split('\n').filter((line) => line.trim() !== '');
+  const frames = lines.map((line) => (line.startsWith('    ') ? line : `    ${line}`));
+  const header = stack.header.slice(0, LONGEST_HEADER);
+  return [header, ...frames].map((line) => escaped(line)).join('\n');
 }
 
 // Cut before anything looks for white space in it: the text can come from a message.
@@ -122,11 +135,10 @@ export function listed(names: readonly string[]): string {
  * A text whose control characters are escaped, so that nothing that comes from a message can start a
  * line of its own or drive a terminal.
  */
-export function escaped(text: string, except: 'lines' | 'nothing' = 'nothing'): string {
-  return text.replace(CONTROL, (character) =>
-    except === 'lines' && character === '\n'
-      ? character
-      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+export function escaped(text: string): string {
+  return text.replace(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Clock } from '../clock';
-import { escaped, found } from './format';
+import { escaped, found, stackText } from './format';
 import { LOG_KINDS, type LogKind, type LogLevel } from './kinds';
 import { texts } from './texts';
 
@@ -94,22 +94,10 @@ interface KindState {
 function writeTo(logger: LoggerService, level: LogLevel, text: string, error?: unknown): void {
   const line = escaped(text);
   try {
-    const stack = stackOf(error);
+    const stack = stackText(error);
     if (level === 'error' && stack !== undefined) logger.error(line, stack, CONTEXT);
     else logger[level]?.(line, CONTEXT);
   } catch (thrown) {
     process.emitWarning(escaped(texts.loggerThrew(found(thrown), line)), CONTEXT);
-  }
-}
-
-// The message stands at the head of a stack, line breaks included.
-function stackOf(error: unknown): string | undefined {
-  try {
-    if (!(error instanceof Error) || typeof error.stack !== 'string') return undefined;
-    const { stack, message } = error;
-    const text = message === '' ? stack : stack.replace(message, () => escaped(message));
-    return escaped(text, 'lines');
-  } catch {
-    return undefined; // A getter that throws.
   }
 }

@@ -7,8 +7,8 @@ import {
   PIPES_METADATA,
 } from '@nestjs/common/constants';
 import { ApplicationConfig } from '@nestjs/core';
-import { propertyOf } from '../delivery/republish';
 import { texts } from '../log/texts';
+import { textOf } from '../log/thrown';
 import { isModuleCheck } from '../subscribe/module-check';
 import type { HandlerMethod } from './explorer';
 
@@ -19,6 +19,9 @@ export interface Enhancers {
   readonly interceptors: readonly string[];
   readonly filters: readonly string[];
 }
+
+/** How much of a stack is searched for the name of an enhancer. */
+const LONGEST_STACK = 16_384;
 
 const METADATA = {
   guards: GUARDS_METADATA,
@@ -88,7 +91,7 @@ export function enhancerNameFor(error: unknown, enhancers: Enhancers, entered: b
   const seen = nameInStack(error, all);
   if (seen !== undefined) return seen;
   // A denial is raised by Nest itself.
-  const isDenial = propertyOf(error, 'message') === 'Forbidden resource';
+  const isDenial = textOf(error, 'message') === 'Forbidden resource';
   return texts.oneOf(isDenial && enhancers.guards.length > 0 ? enhancers.guards : all);
 }
 
@@ -98,7 +101,7 @@ export function pipeNameFor(error: unknown, { pipes }: Enhancers): string {
 }
 
 function nameInStack(error: unknown, names: readonly string[]): string | undefined {
-  const stack = propertyOf(error, 'stack') ?? '';
+  const stack = textOf(error, 'stack', LONGEST_STACK) ?? '';
   return names.find((name) => stack.includes(`at ${name}.`) || stack.includes(`at async ${name}.`));
 }
 

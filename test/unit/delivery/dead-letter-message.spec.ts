@@ -1,3 +1,4 @@
+import { BadRequestException } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import {
   type Diagnosis,
@@ -6,6 +7,8 @@ import {
   type OutgoingMessage,
 } from '../../../lib/delivery/republish';
 import { aDelivery, aMessage, aRepublishedMessage, HANDLER, oddValues, QUEUE } from '../fixtures';
+
+class CardDeclined extends Error {}
 
 const NOW = Date.parse('2024-05-01T12:00:00.000Z');
 
@@ -92,6 +95,11 @@ describe('deadLetterMessageOf', () => {
     );
   });
 
+  it('shows a class that sets no name in the stack, too', () => {
+    const { 'x-settle-error-stack': stack } = headersOf({ error: new CardDeclined('no\ncover') });
+    expect(stack).toMatch(/^CardDeclined: no\ncover\n {4}at /);
+  });
+
   it.each<[string, unknown, string, string]>([
     ['a string', 'out of paper', 'string', 'out of paper'],
     ['a number', 42, 'number', '42'],
@@ -99,8 +107,22 @@ describe('deadLetterMessageOf', () => {
     ['false', false, 'boolean', 'false'],
     ['a symbol', Symbol('odd'), 'symbol', 'Symbol(odd)'],
     ['an object with name and message', { name: 'Odd', message: 'why' }, 'Odd', 'why'],
-    ['an object whose message is not a text', { message: 5 }, 'object', '[object Object]'],
-    ['an object without a text', Object.create(null), 'object', 'a value without a text'],
+    ['an object whose message is not a text', { message: 5 }, 'object', '{ message: 5 }'],
+    [
+      'an object without a message',
+      { code: 'E1', at: {} },
+      'object',
+      "{ code: 'E1', at: [Object] }",
+    ],
+    ['a class that sets no name', new CardDeclined('no cover'), 'CardDeclined', 'no cover'],
+    [
+      'what a ValidationPipe found',
+      new BadRequestException(['id must be an integer']),
+      'BadRequestException',
+      'id must be an integer',
+    ],
+    ['control characters as they are', new Error('a\n\u001b[31mb'), 'Error', 'a\n\u001b[31mb'],
+    ['an object without a prototype', Object.create(null), 'object', '{}'],
   ])('describes %s', (_name, error, name, message) => {
     expect(headersOf({ error })).toMatchObject({
       'x-settle-error-name': name,

@@ -4,11 +4,9 @@ import {
   bounded,
   deadLetterMessageOf,
   type OutgoingMessage,
-  propertyOf,
   retryMessageOf,
-  textOf,
 } from '../../../lib/delivery/republish';
-import { aDelivery, aMessage, aRepublishedMessage, oddValues, QUEUE } from '../fixtures';
+import { aDelivery, aMessage, aRepublishedMessage, QUEUE } from '../fixtures';
 
 const NOW = Date.parse('2024-05-01T12:00:00.000Z');
 const EARLIER = '2024-04-30T08:00:00.000Z';
@@ -215,21 +213,5 @@ describe('bounded', () => {
       }),
       { numRuns: 500 },
     );
-  });
-});
-
-describe('propertyOf and textOf', () => {
-  it.each(oddValues)('read %s without throwing', (_name, make) => {
-    const value = make();
-    expect(typeof textOf(value)).toBe('string');
-    for (const name of ['name', 'message', 'stack']) {
-      expect(['string', 'undefined']).toContain(typeof propertyOf(value, name));
-    }
-  });
-
-  it('return the property or text', () => {
-    expect(propertyOf(new TypeError('why'), 'name')).toBe('TypeError');
-    expect(propertyOf('text', 'length')).toBeUndefined();
-    expect(propertyOf({ name: 5 }, 'name')).toBeUndefined();
   });
 });

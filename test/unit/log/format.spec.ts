@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   counted,
   durationText,
-  errorName,
   errorText,
   escaped,
+  found,
   idText,
   messageText,
   roughDurationText,
+  stackText,
 } from '../../../lib/log/format';
 
 describe('durationText', () => {
@@ -54,7 +55,7 @@ describe('errorText', () => {
   it('prefers a name that the class sets', () => {
     const error = Object.assign(new BankTimeout('no answer'), { name: 'Timeout' });
     expect(errorText(error)).toBe('Timeout: no answer');
-    expect(errorName(Object.assign(new BankTimeout(), { name: '' }))).toBe('BankTimeout');
+    expect(errorText(Object.assign(new BankTimeout(), { name: '' }))).toBe('BankTimeout');
   });
 
   it('keeps a text, inspects any other value, and shortens both to one line', () => {
@@ -62,6 +63,42 @@ describe('errorText', () => {
     expect(errorText({ code: 5 })).toBe('{ code: 5 }');
     expect(errorText('x'.repeat(100_000))).toHaveLength(300);
     expect(errorText(new Error('x'.repeat(100_000)))).toHaveLength(300);
+  });
+});
+
+describe('stackText', () => {
+  it('escapes what comes from a message, and indents every line after the first', () => {
+    const error = new Error('a\nb\u001b[2J');
+    const lines = stackText(error)?.split('\n') ?? [];
+    expect(lines[0]).toBe('Error: a\\u000ab\\u001b[2J');
+    for (const line of lines.slice(1)) expect(line).toMatch(/^ {4}at /);
+  });
+
+  it('leaves no line that looks like one of the log, whoever has written the stack', () => {
+    const error = new Error('x');
+    error.stack =
+      'Error: x\n[Nest] 1  - ERROR [Auth] root\r\u001b[2J\n    at f (a.js:1:1)\nERROR y';
+    expect(stackText(error)?.split('\n')).toEqual([
+      'Error: x',
+      '    [Nest] 1  - ERROR [Auth] root\\u000d\\u001b[2J',
+      '    at f (a.js:1:1)',
+      '    ERROR y',
+    ]);
+    error.message = 'changed';
+    expect(stackText(error)?.split('\n')[0]).toBe(
+      'Error: x\\u000a[Nest] 1  - ERROR [Auth] root\\u000d\\u001b[2J',
+    );
+  });
+});
+
+describe('found', () => {
+  it('does not format every property of a large object', () => {
+    const wide = Object.fromEntries(
+      Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 1]),
+    );
+    expect(found(wide)).toMatch(/^\{ k0: 1, k1: 1, /);
+    expect(found(wide).length).toBeLessThanOrEqual(120);
+    expect(found({ a: { b: { c: 1 } } })).toBe('{ a: [Object] }');
   });
 });
 
@@ -98,8 +135,7 @@ describe('escaped', () => {
     );
   });
 
-  it('keeps line breaks on request, and other texts as they are', () => {
-    expect(escaped('a\nb\r', 'lines')).toBe('a\nb\\u000d');
+  it('keeps other texts as they are', () => {
     expect(escaped('Größe "€" 🙂')).toBe('Größe "€" 🙂');
   });
 });
