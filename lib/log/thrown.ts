@@ -50,7 +50,7 @@ export function thrownStack(
   const name = textOf(thrown, 'name', Infinity) ?? '';
   const message = textOf(thrown, 'message', Infinity) ?? '';
   const written = message === '' ? name : `${name}: ${message}`;
-  if (stack.startsWith(written)) {
+  if (written !== '' && stack.startsWith(written)) {
     return {
       header: `${thrownName(thrown)}${written.slice(name.length)}`.slice(0, LONGEST_TEXT),
       frames: stack.slice(written.length, written.length + LONGEST_STACK),

@@ -161,6 +161,13 @@ describe('thrownStack', () => {
     expect(thrownStack(changed)?.frames).toMatch(/^\n {4}at .*thrown\.spec/);
   });
 
+  it('is whole for an error without name and message', () => {
+    const error = Object.assign(new Error(), { name: '' });
+    const { header, frames } = thrownStack(error) ?? {};
+    expect(`${header}${frames}`).toBe(error.stack);
+    expect(frames).toMatch(/^\n {4}at .*thrown\.spec/);
+  });
+
   it('is absent for what has none', () => {
     for (const thrown of ['x', { stack: 'x' }, Object.assign(new Error(), { stack: '' })]) {
       expect(thrownStack(thrown)).toBeUndefined();
