@@ -1,6 +1,7 @@
 import { exactDelaysOf, waitingDelayOf } from '../delivery/waiting-delay';
 import { waitingQueueName } from '../delivery/waiting-queue';
 import { DEFAULT_BACKOFF } from '../model/backoff';
+import type { QueueType } from '../model/options';
 import { policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { waitingDeclarationOf } from './queue-declarations';
@@ -11,6 +12,7 @@ export interface WaitingQueue {
   readonly name: string;
   /** The queue to which the messages return. */
   readonly queue: string;
+  readonly type: QueueType;
   /** In ms. */
   readonly delayMs: number;
 }
@@ -22,7 +24,29 @@ export function waitingQueueOf(
   ms: number,
 ): WaitingQueue {
   const delayMs = waitingDelayOf(subscription, ms);
-  return { name: waitingQueueName(queue, subscription.queueType, delayMs), queue, delayMs };
+  const type = keepsWhatIsRefused(subscription) ? 'quorum' : 'classic';
+  return { name: waitingQueueName(queue, type, delayMs), queue, type, delayMs };
+}
+
+// A classic queue discards a dead letter that its target refuses; a quorum queue with the strategy
+// at-least-once keeps it and offers it again, every 3 minutes by default. Where the target dead-letters what
+// it refuses, that would multiply the message.
+function keepsWhatIsRefused({ queueType, queueOptions }: SubscriptionMetadata): boolean {
+  if (queueType === 'quorum') return true;
+  const { arguments: args = {}, maxLength, deadLetterExchange } = queueOptions;
+  switch (Reflect.get(queueOptions, 'overflow') ?? args['x-overflow']) {
+    case 'reject-publish':
+      return true;
+    case 'reject-publish-dlx':
+      return deadLetterExchange === undefined && args['x-dead-letter-exchange'] === undefined;
+    case undefined: {
+      // A policy can set the overflow.
+      const limits: unknown[] = [maxLength, args['x-max-length'], args['x-max-length-bytes']];
+      return limits.some((limit) => limit !== undefined);
+    }
+    default:
+      return false;
+  }
 }
 
 /**
@@ -47,9 +71,9 @@ function hasDelayingPolicy({ onError, onPanic, onInvalidPayload }: SubscriptionM
 /** Declares a waiting queue, or checks it if it is not to be declared. */
 export async function ensureWaitingQueue(
   client: TopologyClient,
-  { declare, queueType }: SubscriptionMetadata,
-  { name, queue, delayMs }: WaitingQueue,
+  { declare }: SubscriptionMetadata,
+  { name, queue, type, delayMs }: WaitingQueue,
 ): Promise<void> {
   if (!declare.waiting) await client.checkQueue(name);
-  else await client.assertQueue(name, waitingDeclarationOf(queue, queueType, delayMs));
+  else await client.assertQueue(name, waitingDeclarationOf(queue, type, delayMs));
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { QueueDeclaration, ServerVersion } from '../../../lib/amqp/queue-declarations';
 import { declareTopology, ensureDeadLetterQueue } from '../../../lib/amqp/topology';
 import type { TopologyClient } from '../../../lib/amqp/topology-client';
-import { ensureWaitingQueue } from '../../../lib/amqp/waiting-queues';
+import { ensureWaitingQueue, waitingQueueOf } from '../../../lib/amqp/waiting-queues';
 import { linear, on, retryAfter, steps } from '../../../lib/index';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import { aLog, aSubscription, RecordingLogger } from '../fixtures';
@@ -216,7 +216,7 @@ describe('ensureDeadLetterQueue', () => {
 });
 
 describe('ensureWaitingQueue', () => {
-  const waiting = { name: 'billing.wait.1024', queue: 'billing', delayMs: 1_024 };
+  const waiting = waitingQueueOf(aSubscription(), 'billing', 1_024);
 
   it('declares a queue whose messages return to the queue', async () => {
     await ensureWaitingQueue(client, aSubscription(), waiting);

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
-import { type Delivery, drop, type Outcome, Subscribe, SubscriptionRegistry } from '../../../lib';
+import {
+  type Delivery,
+  drop,
+  type Outcome,
+  retryAfter,
+  Subscribe,
+  SubscriptionRegistry,
+} from '../../../lib';
 import { start } from './app';
 
 @Injectable()
@@ -62,5 +69,30 @@ describe('a disturbed server', () => {
     test.server.deleteQueue('billing');
     await test.advance('1s');
     expect(await test.deliver(Billing, 'charge', 'ok')).toMatchObject({ outcome: 'ack' });
+  });
+
+  it('that is full when a delayed message returns takes it later', async () => {
+    const runs: string[] = [];
+    @Injectable()
+    class Bounded {
+      @Subscribe({
+        queue: 'bounded',
+        queueOptions: { maxLength: 1, arguments: { 'x-overflow': 'reject-publish' } },
+      })
+      handle(id: string, ...rest: [unknown, unknown, Delivery]) {
+        runs.push(`${id} ${rest[2].attempt}`);
+        return id === 'a' && rest[2].attempt === 1 ? retryAfter('1m') : undefined;
+      }
+    }
+    const test = await start({ providers: [Bounded] });
+    await test.deliver(Bounded, 'handle', 'a');
+    const registry = test.get(SubscriptionRegistry);
+    await registry.pause(Bounded, 'handle');
+    await test.publish('', 'bounded', 'fills');
+    await test.advance('1m');
+    expect(await test.queue('bounded')).toMatchObject({ ready: 1 });
+    await registry.resume(Bounded, 'handle');
+    await test.advance('3m');
+    expect(runs).toEqual(['a 1', 'fills 1', 'a 2']);
   });
 });
