@@ -23,6 +23,7 @@ export const LOG_KINDS = {
   // What a handler, its policies or an enhancer did.
   'unexpected-result': 'warn',
   'invalid-delay': 'error',
+  'delay-ignored': 'warn',
   'endless-retry': 'warn',
   'enhancer-error': 'warn',
   'swallowed-error': 'warn',

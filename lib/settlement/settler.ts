@@ -43,12 +43,9 @@ export class Settler {
     }
     const { delivery, brokerDelivery } = inFlight;
     const verdict = verdictOf(outcome, this.subscription, delivery.attempt, (value, source) =>
-      this.host.log.write(
-        'invalid-delay',
-        source === 'serverNamed'
-          ? texts.noDelayOnServerNamedQueue(delivery)
-          : texts.invalidDelay(delivery, source, value),
-      ),
+      source === 'serverNamed'
+        ? this.host.log.write('delay-ignored', texts.noDelayOnServerNamedQueue(delivery))
+        : this.host.log.write('invalid-delay', texts.invalidDelay(delivery, source, value)),
     );
     const { countsRedeliveries } = brokerDelivery;
     const decision = decide(verdict, this.subscription, delivery.attempt, countsRedeliveries);

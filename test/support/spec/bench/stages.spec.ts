@@ -7,7 +7,7 @@ const frames: [functionName: string, url: string][] = [
   ['decodeJson', 'file:///x/dist/pipeline/decode.js'],
   ['isUtf8', ''],
   ['link', 'file:///x/dist/pipeline/interceptor.js'],
-  ['flush', 'file:///x/dist/rabbitmq/acker.js'],
+  ['flush', 'file:///x/dist/rabbitmq/acknowledger.js'],
   ['parseFrame', 'file:///x/node_modules/amqplib/lib/frame.js'],
   ['writeBuffer', ''],
   ['(garbage collector)', ''],
@@ -28,7 +28,7 @@ describe('the costs of a message', () => {
     expect(costs).toEqual([
       { stage: 'amqplib: frames and dispatch', microseconds: 8 },
       { stage: 'this package: decoding, JSON and the check of UTF-8 included', microseconds: 6 },
-      { stage: 'this package: acknowledging and copies', microseconds: 2 },
+      { stage: 'this package: acknowledging and republishing', microseconds: 2 },
     ]);
   });
 
