@@ -7,40 +7,40 @@ import {
   type StoredMessage,
 } from './stored-message';
 
-/** Where and when a message dies. */
+/** Where, when and why a message is dead-lettered. */
 export interface DeathPlace {
   readonly queue: string;
   readonly reason: DeathReason;
   /** ms since the epoch. */
   readonly now: number;
   readonly version: ServerVersion;
-  /** The routing key that the queue gives its dead letters; `undefined`: they keep theirs. */
+  /** The routing key of the queue's dead letters; `undefined`: they keep their own. */
   readonly routingKey: string | undefined;
 }
 
 /**
- * Whether a broker drops a dead letter instead of handing it to this queue: it has been there before, and
- * nobody has rejected it since. An automatic cycle would never end by itself.
+ * Whether a broker drops a dead letter rather than route it to this queue: it has been there before and
+ * was not rejected since. Such a cycle would never end.
  */
 export function isDeathCycle(deaths: readonly Death[], queue: string): boolean {
   const before = deaths.findIndex((death) => death.queue === queue);
   return before >= 0 && deaths.slice(0, before + 1).every((death) => death.reason !== 'rejected');
 }
 
-/** The history of a message. From 4.0 on a client that puts one on its message is not believed. */
+/** The dead-letter history of a message. From 4.0 on, what a client puts into `x-death` is ignored. */
 export function deathsOf(message: PublishedMessage, version: ServerVersion): readonly Death[] {
   if (message.deaths !== undefined) return message.deaths;
-  const told: unknown = message.headers?.['x-death'];
-  if (isAtLeast(version, [4, 0]) || !Array.isArray(told)) return [];
-  return told.filter((death): death is Death => typeof death === 'object' && death !== null);
+  const given: unknown = message.headers?.['x-death'];
+  if (isAtLeast(version, [4, 0]) || !Array.isArray(given)) return [];
+  return given.filter((death): death is Death => typeof death === 'object' && death !== null);
 }
 
-/** A message as its dead-letter exchange gets it: with its history, without its expiry. */
+/** A message as its dead-letter exchange receives it: with its history, without its expiration. */
 export function deadLettered(message: StoredMessage, place: DeathPlace): PublishedMessage {
   const { expiration: _expiration, ...properties } = message.properties;
   const deaths = withDeath(message, place);
   const headers = copyOfTable(message.headers ?? {});
-  // A new routing key takes the place of all others.
+  // A new routing key replaces all others.
   if (place.routingKey !== undefined) delete headers['CC'];
   headers['x-death'] = deaths;
   if (isFirstDeath(message, place)) {
@@ -61,7 +61,7 @@ function isFirstDeath(message: StoredMessage, { version }: DeathPlace): boolean 
   return message.headers?.['x-first-death-queue'] === undefined;
 }
 
-// The newest stands first; one that repeats keeps what it was first, and is counted.
+// The newest stands first. An entry that repeats is counted; its other fields stay.
 function withDeath(message: StoredMessage, { queue, reason, now, version }: DeathPlace): Death[] {
   const deaths = deathsOf(message, version);
   const same = deaths.find((death) => death.queue === queue && death.reason === reason);

@@ -1,79 +1,88 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ExchangeBinding, type ExchangeType, routes } from './routing';
-import { noExchange, type RefusedMethod, ServerError } from './server-error';
+import type { ServerVersion } from '../amqp/queue-declarations';
+import {
+  type ExchangeDeclaration,
+  type ExchangeProperties,
+  exchangePropertiesOf,
+  requireSameExchange,
+} from './exchange-properties';
+import { EXCHANGE_TYPES, type ExchangeBinding, requireValidBinding, routes } from './routing';
+import {
+  defaultExchangeRefused,
+  noExchange,
+  type RefusedMethod,
+  reservedName,
+  ServerError,
+} from './server-error';
 import type { Table } from './stored-message';
 
-/** What an exchange is declared with, its name apart. */
-export interface ExchangeTerms {
-  readonly type: ExchangeType;
-  readonly durable?: boolean;
-  /** Takes what no binding lets through. */
-  readonly alternateExchange?: string;
-}
-
-interface Exchange extends ExchangeTerms {
+interface Exchange extends ExchangeProperties {
   readonly bindings: ExchangeBinding[];
 }
 
-const TYPES = ['direct', 'topic', 'fanout', 'headers'] as const;
-
-/** The exchanges of a server, with their bindings. The one without a name leads to every queue by its name. */
+/** The exchanges of a server, with their bindings. The default exchange reaches every queue by its name. */
 export class Exchanges {
-  readonly #exchanges = new Map<string, Exchange>(
-    TYPES.map((type) => [`amq.${type}`, { type, bindings: [] }]),
-  );
+  readonly #exchanges = new Map<string, Exchange>();
+
+  constructor(private readonly version: ServerVersion) {
+    for (const type of EXCHANGE_TYPES) this.#add(`amq.${type}`, { type });
+    this.#add('amq.match', { type: 'headers' });
+  }
 
   has(name: string): boolean {
     return name === '' || this.#exchanges.has(name);
   }
 
-  /** @throws ServerError 406 where it is there with other terms, 403 for a reserved name. */
-  declare(name: string, terms: ExchangeTerms): void {
+  /** @throws ServerError for an unknown type, a reserved name, or an exchange with other properties. */
+  declare(name: string, declaration: ExchangeDeclaration): void {
+    const wanted = exchangePropertiesOf(name, declaration, this.version);
+    if (name === '') throw defaultExchangeRefused('ExchangeDeclare');
     const present = this.#exchanges.get(name);
-    if (present === undefined) {
-      if (name.startsWith('amq.')) throw reserved('exchange', name, 'ExchangeDeclare');
-      this.#exchanges.set(name, { ...terms, bindings: [] });
-      return;
-    }
-    for (const [arg, was, is] of [
-      ['type', present.type, terms.type],
-      ['durable', present.durable ?? true, terms.durable ?? true],
-    ] as const) {
-      if (was === is) continue;
-      const text = `inequivalent arg '${arg}' for exchange '${name}' in vhost '/': received '${is}' but current is '${was}'`;
-      throw new ServerError(406, text, 'ExchangeDeclare');
-    }
+    if (present !== undefined) return requireSameExchange(name, present, wanted);
+    if (name.startsWith('amq.')) throw reservedName('exchange', name, 'ExchangeDeclare');
+    this.#exchanges.set(name, { ...wanted, bindings: [] });
   }
 
-  /** @throws ServerError 404 where there is no such exchange, 403 for the one without a name. */
+  /** @throws ServerError 404 if the exchange does not exist, 403 for the default exchange. */
+  check(name: string): void {
+    if (name === '') throw defaultExchangeRefused('ExchangeDeclare');
+    this.#get(name, 'ExchangeDeclare');
+  }
+
+  /** @throws ServerError if an exchange does not exist or does not take the binding. */
   bind(source: string, binding: ExchangeBinding): void {
     const method = binding.toExchange ? 'ExchangeBind' : 'QueueBind';
-    if (source === '') {
-      throw new ServerError(403, 'operation not permitted on the default exchange', method);
-    }
+    const { type, bindings } = this.source(source, method);
     if (binding.toExchange) this.#get(binding.destination, method);
-    const { bindings } = this.#get(source, method);
+    if (type === 'headers') requireValidBinding(binding, method);
     if (!bindings.some((present) => isDeepStrictEqual(present, binding))) bindings.push(binding);
   }
 
-  /** Forgets the bindings of a queue that is gone. */
-  unbind(queue: string): void {
-    for (const { bindings } of this.#exchanges.values()) {
-      const kept = bindings.filter(
-        ({ destination, toExchange }) => toExchange || destination !== queue,
-      );
-      bindings.splice(0, bindings.length, ...kept);
-    }
+  /** The exchange that a binding starts from. @throws ServerError 403 or 404. */
+  source(name: string, method: RefusedMethod): Exchange {
+    if (name === '') throw defaultExchangeRefused(method);
+    return this.#get(name, method);
+  }
+
+  /** Removes the bindings to a queue that was deleted, and the auto-delete exchanges that lose their last one. */
+  unbindQueue(queue: string): void {
+    this.#unbind((binding) => !binding.toExchange && binding.destination === queue);
   }
 
   /**
-   * The names of the queues to which a message goes, each once.
-   * @throws ServerError 404 where there is no such exchange.
+   * The names of the queues to which a message is routed, each once.
+   * @throws ServerError 404 if the exchange does not exist.
    */
   targets(exchange: string, routingKeys: readonly string[], headers: Table | undefined): string[] {
     const seen = new Set<string>();
-    const targets = this.#targets(exchange, routingKeys, headers, seen);
-    return [...new Set(targets)];
+    return [...new Set(this.#targets(exchange, routingKeys, headers, seen))];
+  }
+
+  /** @throws ServerError 404 if the exchange does not exist, 403 if clients can't publish to it. */
+  requirePublishable(name: string): void {
+    if (name === '' || !this.#get(name, 'BasicPublish').internal) return;
+    const text = `cannot publish to internal exchange '${name}' in vhost '/'`;
+    throw new ServerError(403, text, 'BasicPublish');
   }
 
   #targets(
@@ -86,15 +95,31 @@ export class Exchanges {
     if (seen.has(name)) return [];
     const { type, bindings, alternateExchange } = this.#get(name, 'BasicPublish');
     seen.add(name);
-    const open = bindings.filter((binding) =>
+    const matching = bindings.filter((binding) =>
       keys.some((key) => routes(type, binding, key, headers)),
     );
-    if (open.length === 0 && alternateExchange !== undefined && this.has(alternateExchange)) {
+    if (matching.length === 0 && alternateExchange !== undefined && this.has(alternateExchange)) {
       return this.#targets(alternateExchange, keys, headers, seen);
     }
-    return open.flatMap(({ destination, toExchange }) =>
+    return matching.flatMap(({ destination, toExchange }) =>
       toExchange ? this.#targets(destination, keys, headers, seen) : [destination],
     );
+  }
+
+  #unbind(isGone: (binding: ExchangeBinding) => boolean): void {
+    for (const [name, { bindings, autoDelete }] of this.#exchanges) {
+      const kept = bindings.filter((binding) => !isGone(binding));
+      if (kept.length === bindings.length) continue;
+      bindings.splice(0, bindings.length, ...kept);
+      if (!autoDelete || kept.length > 0) continue;
+      this.#exchanges.delete(name);
+      this.#unbind((binding) => binding.toExchange && binding.destination === name);
+    }
+  }
+
+  #add(name: string, declaration: ExchangeDeclaration): void {
+    const properties = exchangePropertiesOf(name, declaration, this.version);
+    this.#exchanges.set(name, { ...properties, bindings: [] });
   }
 
   #get(name: string, method: RefusedMethod): Exchange {
@@ -102,9 +127,4 @@ export class Exchanges {
     if (exchange === undefined) throw noExchange(name, method);
     return exchange;
   }
-}
-
-/** The refusal of a name that only the server itself gives. */
-export function reserved(what: string, name: string, method: RefusedMethod): ServerError {
-  return new ServerError(403, `${what} name '${name}' contains reserved prefix 'amq.*'`, method);
 }

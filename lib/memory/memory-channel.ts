@@ -1,41 +1,73 @@
+import { randomBytes } from 'node:crypto';
 import type { SettleAction } from '../amqp/port';
+import type { Clock } from '../clock';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
+import { AcknowledgementDeadline } from './acknowledgement-deadline';
 import type { MemoryQueue } from './memory-queue';
 import type { QueueConsumer } from './queue-consumers';
-import { copyOfTable, type StoredMessage } from './stored-message';
+import { copyOfTable, type StoredMessage, type Table } from './stored-message';
+import { decodedPropertiesOf } from './wire-properties';
 
-/** What a channel tells its consumer. */
-export interface MemoryChannelListener {
+/** How a channel consumes: amqplib's options, and the prefetch. */
+export interface MemoryConsumeOptions {
+  readonly prefetch: number;
   readonly noAck: boolean;
+  readonly consumerTag?: string | undefined;
+  readonly exclusive?: boolean | undefined;
+  readonly priority?: number | undefined;
+  readonly arguments?: Table | undefined;
+}
+
+/** Receives what a channel reports. */
+export interface MemoryChannelListener {
   delivered(message: IncomingMessage, channel: MemoryChannel): void;
-  ended(reason: Error): void;
+  closed(reason: Error): void;
 }
 
 /**
- * A channel of the server in memory. It is strict: settling a delivery twice, or a tag that it never gave
- * out, throws, as the real one would close the channel.
+ * A channel of the server in memory. It is strict: settling a delivery twice, or a tag that it has not
+ * delivered, throws; the real server would close the channel.
  */
 export class MemoryChannel implements QueueConsumer {
+  readonly isExclusive: boolean;
+  readonly priority: number;
+  readonly #consumerTag: string;
+  readonly #arguments: Table;
   readonly #unsettled = new Map<number, StoredMessage>();
   /** The tags that are left unsettled on purpose: they can't be settled any more. */
   readonly #left = new Set<number>();
+  readonly #deadline: AcknowledgementDeadline;
   readonly #lost = new AbortController();
   #tag = 0;
-  #consuming = false;
-  #open = true;
+  #isConsuming = false;
+  #isOpen = true;
 
   constructor(
     private readonly queue: MemoryQueue,
-    private readonly prefetch: number,
+    private readonly options: MemoryConsumeOptions,
     private readonly listener: MemoryChannelListener,
-  ) {}
-
-  get isConsuming(): boolean {
-    return this.#consuming;
+    clock: Clock,
+  ) {
+    const { exclusive = false, consumerTag, priority } = options;
+    this.isExclusive = exclusive;
+    this.#arguments = {
+      ...options.arguments,
+      ...(priority !== undefined && { 'x-priority': priority }),
+    };
+    this.priority = Number(this.#arguments['x-priority'] ?? 0);
+    this.#consumerTag = consumerTag || `amq.ctag-${randomBytes(16).toString('base64url')}`;
+    const limit = queue.rules.acknowledgementLimitOf(this.#arguments);
+    this.#deadline = new AcknowledgementDeadline(clock, limit, (tag, ageMs) =>
+      this.#overdue(tag, ageMs, limit),
+    );
   }
 
-  /** Aborts when the channel has ended. */
+  get isConsuming(): boolean {
+    return this.#isConsuming;
+  }
+
+  /** Aborts when the channel closes. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -45,37 +77,50 @@ export class MemoryChannel implements QueueConsumer {
     return [...this.#unsettled.keys()];
   }
 
-  get hasRoom(): boolean {
-    return this.#consuming && this.#unsettled.size < this.prefetch;
+  get hasUnsettled(): boolean {
+    return this.#unsettled.size > 0;
   }
 
-  /** @throws ServerError 404 where the queue is gone. */
+  get hasCapacity(): boolean {
+    return this.#isConsuming && this.#unsettled.size < this.options.prefetch;
+  }
+
+  /** @throws ServerError if the queue was deleted, or does not take this consumer. */
   consume(): void {
-    this.#consuming = true;
-    this.queue.consume(this);
+    this.#isConsuming = true;
+    try {
+      this.queue.consume(this, this.#arguments);
+    } catch (error) {
+      this.#isConsuming = false;
+      throw error;
+    }
   }
 
   cancel(): void {
-    this.#consuming = false;
+    this.#isConsuming = false;
     this.queue.cancel(this);
   }
 
-  take(stored: StoredMessage): void {
+  deliver(stored: StoredMessage): void {
     this.#tag += 1;
-    if (this.listener.noAck) this.queue.acknowledged();
-    else this.#unsettled.set(this.#tag, stored);
-    this.listener.delivered(asDelivered(stored, this.#tag, this.queue), this);
+    if (this.options.noAck) this.queue.acknowledged();
+    else {
+      this.#unsettled.set(this.#tag, stored);
+      this.#deadline.delivered(this.#tag);
+    }
+    this.listener.delivered(this.#decoded(stored), this);
   }
 
   /**
-   * Settles one delivery; `false` where the channel has ended.
+   * Settles one delivery; returns false if the channel has closed.
    * @throws Error for a tag that is unknown or settled.
    */
   settle(tag: number, action: SettleAction): boolean {
-    if (!this.#open) return false;
+    if (!this.#isOpen) return false;
     const stored = this.#left.has(tag) ? undefined : this.#unsettled.get(tag);
     if (stored === undefined) throw new Error(texts.settledTwice(tag));
     this.#unsettled.delete(tag);
+    this.#deadline.settled(tag);
     if (action === 'ack') this.queue.acknowledged();
     else if (action === 'reject') this.queue.rejected(stored);
     else this.queue.returned(stored, action);
@@ -84,7 +129,7 @@ export class MemoryChannel implements QueueConsumer {
 
   /** @throws Error for a tag that is unknown or settled. */
   leave(tag: number): void {
-    if (!this.#open) return;
+    if (!this.#isOpen) return;
     if (!this.#unsettled.has(tag) || this.#left.has(tag)) {
       throw new Error(texts.settledTwice(tag));
     }
@@ -92,52 +137,50 @@ export class MemoryChannel implements QueueConsumer {
   }
 
   cancelled(): void {
-    this.#end(new Error(texts.cancelledByServer(this.queue.name)));
+    this.close(new Error(texts.cancelledByServer(this.queue.name)));
   }
 
-  /** The channel dies, as by a lost connection: what it has not settled comes again. */
-  die(reason = new Error(texts.channelClosed)): void {
-    this.#end(reason);
-  }
-
-  /** Ends the channel on purpose; what was left unsettled goes back. */
-  close(): void {
-    this.#end(new Error(texts.channelClosed));
-  }
-
-  #end(reason: Error): void {
-    if (!this.#open) return;
+  /** Closes the channel, on purpose or as a lost connection does: what is unsettled returns to the queue. */
+  close(reason = new Error(texts.channelClosed)): void {
+    if (!this.#isOpen) return;
     this.cancel();
-    this.#open = false;
+    this.#isOpen = false;
+    this.#deadline.stop();
     this.#lost.abort();
     const left = [...this.#unsettled.values()];
     this.#unsettled.clear();
-    for (const stored of left) this.queue.returned(stored, 'lost');
-    this.listener.ended(reason);
+    for (const stored of left) this.queue.returned(stored, 'channelClosed');
+    this.listener.closed(reason);
   }
-}
 
-function asDelivered(
-  stored: StoredMessage,
-  deliveryTag: number,
-  queue: MemoryQueue,
-): IncomingMessage {
-  const { body, exchange, routingKey, redelivered, properties, headers } = stored;
-  const counted =
-    queue.isQuorum && redelivered
-      ? {
-          ...(stored.deliveryCount > 0 && { 'x-delivery-count': stored.deliveryCount }),
-          ...queue.acquiredHeader(stored),
-        }
-      : {};
-  const table =
-    headers === undefined && Object.keys(counted).length === 0
-      ? undefined
-      : { ...copyOfTable(headers ?? {}), ...counted };
-  return {
-    content: Buffer.from(body),
-    fields: { consumerTag: 'memory', deliveryTag, redelivered, exchange, routingKey },
-    // amqplib gives every property, most of them undefined.
-    properties: { ...properties, headers: table } as unknown as IncomingMessage['properties'],
-  };
+  // From 4.3 on the server cancels the consumer and requeues the message; before, it closes the channel.
+  #overdue(tag: number, ageMs: number, limitMs: number): void {
+    const stored = this.#unsettled.get(tag);
+    if (stored === undefined) return;
+    const { messageId } = stored.properties;
+    const oldest = { messageId: messageId as string | undefined, ageMs };
+    if (this.queue.rules.requeuesOverdue) {
+      this.#unsettled.delete(tag);
+      this.queue.returned(stored, 'overdue');
+    }
+    this.close(new Error(texts.acknowledgementOverdue(oldest, limitMs)));
+  }
+
+  #decoded(stored: StoredMessage): IncomingMessage {
+    const { body, exchange, routingKey, redelivered, properties, headers } = stored;
+    const counts = this.queue.rules.countHeadersOf(stored);
+    const table =
+      headers === undefined && Object.keys(counts).length === 0
+        ? undefined
+        : { ...copyOfTable(headers ?? {}), ...counts };
+    const consumerTag = this.#consumerTag;
+    return {
+      content: Buffer.from(body),
+      fields: { consumerTag, deliveryTag: this.#tag, redelivered, exchange, routingKey },
+      properties: decodedPropertiesOf(
+        properties,
+        table,
+      ) as unknown as IncomingMessage['properties'],
+    };
+  }
 }

@@ -6,7 +6,7 @@ import { MemoryConsumer } from './memory-consumer';
 import type { MemoryServer } from './memory-server';
 import type { MemoryClient } from './memory-topology';
 
-/** The port on a server in memory. */
+/** The broker of one connection to the server in memory. */
 export class MemoryBroker implements Broker {
   readonly #consumers: MemoryConsumer[] = [];
 
@@ -39,13 +39,13 @@ export class MemoryBroker implements Broker {
     return consumer;
   }
 
-  // The server outlives its clients: what they leave behind can still be looked at.
+  // The server outlives its clients: a test looks at what they leave behind.
   async close(): Promise<void> {
     this.client.server.disconnected(this.client.owner);
   }
 }
 
-/** A connection of the application whose broker is the server in memory; its options stay its own. */
+/** A connection of the application to the server in memory, with the options of its own. */
 export class MemoryConnection implements BrokerConnection {
   #broker: MemoryBroker | undefined;
 
@@ -53,7 +53,7 @@ export class MemoryConnection implements BrokerConnection {
     private readonly options: Omit<BrokerConnection, 'broker'>,
     private readonly server: MemoryServer,
     private readonly clock: Clock,
-    /** To whom the exclusive queues belong that are declared through it. */
+    /** The owner of the exclusive queues that are declared through it. */
     private readonly owner: unknown = options,
   ) {}
 
@@ -93,7 +93,7 @@ export class MemoryConnection implements BrokerConnection {
     return this.options.exchangeTypeOf(exchange);
   }
 
-  /** The consumers that have been made; none before the application has booted. */
+  /** Its consumers; none before the application has started. */
   get consumers(): readonly MemoryConsumer[] {
     return this.#broker?.consumers ?? [];
   }
@@ -104,9 +104,9 @@ export class MemoryConnection implements BrokerConnection {
     return this.#broker;
   }
 
-  /** Lets the connection die: its channels go, and its exclusive queues. */
+  /** Closes the connection as a network failure does: its channels close, its exclusive queues are deleted. */
   lose(): void {
     this.server.disconnected(this.owner);
-    for (const { channel } of this.consumers) channel?.die();
+    for (const { channel } of this.consumers) channel?.close();
   }
 }

@@ -1,7 +1,7 @@
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, BrokerDelivery, ConsumerListener } from '../amqp/port';
 import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
-import { isRefusal } from '../amqp/refusal';
+import { forbidsAFeature, isRefusal } from '../amqp/refusal';
 import { Republisher } from '../amqp/republisher';
 import { declareTopology } from '../amqp/topology';
 import { logVersionWarnings } from '../amqp/version-checks';
@@ -16,7 +16,7 @@ import { MemoryTransport } from './memory-transport';
 
 const REOPENING_PAUSE = 100;
 
-/** What a consumer in memory is made of. */
+/** What a consumer is made of. */
 export interface MemoryConsumerDependencies {
   readonly client: MemoryClient;
   readonly subscription: SubscriptionMetadata;
@@ -27,7 +27,7 @@ export interface MemoryConsumerDependencies {
   readonly republishTimeout: number;
 }
 
-/** The consumer of one subscription on the server in memory: one channel at a time, as on RabbitMQ. */
+/** The consumer of one subscription on the server in memory: one channel at a time. */
 export class MemoryConsumer implements BrokerConsumer {
   readonly #closing = new AbortController();
   readonly #gate: ConsumerGate;
@@ -47,17 +47,17 @@ export class MemoryConsumer implements BrokerConsumer {
     this.#gate = new ConsumerGate(
       clock,
       this.#closing.signal,
-      async () => this.#apply(),
+      async () => this.#followGate(),
       (ms) => log.write('consumer-paused', texts.consumerPaused(ms, subscription.queue)),
     );
   }
 
-  /** The channel that is open now; for tests that close it. */
+  /** The channel that is open now; tests close it. */
   get channel(): MemoryChannel | undefined {
     return this.#channel;
   }
 
-  /** The queue that is consumed, also if it is server-named. */
+  /** The name of the queue, also of a server-named one. */
   get queue(): string {
     return this.#queue;
   }
@@ -93,7 +93,7 @@ export class MemoryConsumer implements BrokerConsumer {
   }
 
   async #open(): Promise<void> {
-    const { subscription, client, log, prefetch } = this.dependencies;
+    const { subscription, client, log, prefetch, clock } = this.dependencies;
     try {
       this.#queue = await declareTopology(memoryTopologyClientOf(client), subscription, log);
     } catch (error) {
@@ -101,18 +101,29 @@ export class MemoryConsumer implements BrokerConsumer {
       return;
     }
     if (this.#closing.signal.aborted) return;
-    this.#channel = new MemoryChannel(client.server.queue(this.#queue), prefetch, {
+    const options = {
+      ...subscription.queueOptions.consumerOptions,
+      prefetch,
       noAck: subscription.noAck,
-      delivered: (message, channel) => this.#deliver(message, channel),
-      ended: (reason) => this.#ended(reason),
-    });
-    this.#apply();
+    };
+    const listener = {
+      delivered: (message: IncomingMessage, channel: MemoryChannel) =>
+        this.#deliver(message, channel),
+      closed: (reason: Error) => this.#closed(reason),
+    };
+    const queue = client.server.queue(this.#queue);
+    this.#channel = new MemoryChannel(queue, options, listener, clock);
+    const refused = this.#applyGate();
+    if (refused === undefined) return;
+    this.#channel = undefined;
+    this.dependencies.listener.channelLost(refused);
+    this.#failed(refused);
   }
 
   #failed(error: Error): void {
     const { listener, log, subscription, clock } = this.dependencies;
     this.#lostAt ??= clock.monotonic();
-    if (isRefusal(error)) {
+    if (isRefusal(error) || forbidsAFeature(error)) {
       log.write('refused', texts.refusedBy(subscription.queue, error));
       listener.refused(error);
     } else {
@@ -122,7 +133,7 @@ export class MemoryConsumer implements BrokerConsumer {
     void this.#reopen();
   }
 
-  #ended(reason: Error): void {
+  #closed(reason: Error): void {
     this.#channel = undefined;
     if (this.#closing.signal.aborted) return;
     const { listener, log, clock } = this.dependencies;
@@ -138,18 +149,25 @@ export class MemoryConsumer implements BrokerConsumer {
     if (!this.#closing.signal.aborted) await this.#open();
   }
 
-  #apply(): void {
+  #followGate(): void {
+    const refused = this.#applyGate();
+    if (refused !== undefined) this.#channel?.close(refused);
+  }
+
+  // Returns the error of a consume that the server refuses.
+  #applyGate(): Error | undefined {
     const channel = this.#channel;
-    if (channel === undefined) return;
-    if (!this.#gate.isOpen) return channel.cancel();
-    if (channel.isConsuming) return;
+    if (channel === undefined) return undefined;
+    if (!this.#gate.isOpen) channel.cancel();
+    if (!this.#gate.isOpen || channel.isConsuming) return undefined;
     try {
       channel.consume();
     } catch (error) {
-      return channel.die(error as Error); // The queue was deleted with its last consumer.
+      return error as Error;
     }
     this.#logRecovery();
     this.dependencies.listener.consuming();
+    return undefined;
   }
 
   #logRecovery(): void {

@@ -1,9 +1,10 @@
-import { isAtLeast } from '../amqp/queue-declarations';
-import type { Timer } from '../clock';
-import { type DeadLetterSurroundings, DeadLetters } from './dead-letters';
+import { type DeadLetterHost, DeadLetters } from './dead-letters';
+import { requireValidConsumer } from './queue-arguments';
 import { type QueueConsumer, QueueConsumers } from './queue-consumers';
+import { QueueLimits } from './queue-limits';
+import type { QueueProperties } from './queue-properties';
 import { type QueueRules, rulesOf } from './queue-rules';
-import type { QueueTerms } from './queue-terms';
+import { QueueTimers } from './queue-timers';
 import { ReadyMessages } from './ready-messages';
 import { noQueue } from './server-error';
 import {
@@ -12,45 +13,52 @@ import {
   type ReturnKind,
   type StoredMessage,
   storedMessage,
+  type Table,
 } from './stored-message';
 
 /** What a queue needs of its server. */
-export interface QueueSurroundings extends DeadLetterSurroundings {
-  /** The queue is to be deleted: its last consumer has gone, or it has expired. */
-  unused(): void;
+export interface QueueHost extends DeadLetterHost {
+  /** Deletes the queue: its last consumer is gone, or it has expired. */
+  deleteQueue(): void;
 }
 
 /**
- * A queue as RabbitMQ keeps it: in order, with expiry at its head only, a count of returns on the type
- * `quorum`, a delivery limit there, and a dead-letter route.
+ * A queue as RabbitMQ keeps it: ordered, with expiry at its head only, with length limits, a dead-letter
+ * route and, on a quorum queue, a delivery count and limit.
  */
 export class MemoryQueue {
-  readonly #ready = new ReadyMessages();
-  readonly #consumers = new QueueConsumers();
-  readonly #rules: QueueRules;
+  readonly rules: QueueRules;
+  readonly #ready: ReadyMessages;
+  readonly #consumers: QueueConsumers;
+  readonly #limits: QueueLimits;
   readonly #deadLetters: DeadLetters;
-  readonly #delays = new Set<Timer>();
+  readonly #timers: QueueTimers;
   #unacknowledged = 0;
-  #expiry: Timer | undefined;
-  #end: Timer | undefined;
-  #dispatching = false;
-  #gone = false;
+  #isDispatching = false;
+  #isDeleted = false;
 
   constructor(
     readonly name: string,
-    readonly terms: QueueTerms,
-    private readonly host: QueueSurroundings,
+    readonly properties: QueueProperties,
+    private readonly host: QueueHost,
   ) {
-    this.#rules = rulesOf(terms, host.version);
-    this.#deadLetters = new DeadLetters(name, this.#rules, host);
-    this.used();
+    const { version, clock } = host;
+    this.rules = rulesOf(properties, version);
+    const { type, sharesPriorities } = this.rules;
+    const isSingleActive = properties.arguments['x-single-active-consumer'] === true;
+    this.#ready = new ReadyMessages(sharesPriorities);
+    this.#consumers = new QueueConsumers(name, { type, isSingleActive, version });
+    this.#limits = new QueueLimits(this.rules);
+    this.#deadLetters = new DeadLetters(name, this.rules, host);
+    this.#timers = new QueueTimers(clock);
+    this.renewExpiry();
   }
 
   get isQuorum(): boolean {
-    return this.#rules.isQuorum;
+    return this.rules.type === 'quorum';
   }
 
-  /** Messages that wait for a consumer, in order. */
+  /** The messages that wait for a consumer, in order. */
   get ready(): readonly StoredMessage[] {
     return this.#ready.list;
   }
@@ -63,164 +71,158 @@ export class MemoryQueue {
     return this.#consumers.count;
   }
 
-  /** Whether nothing more happens here by itself: no message that a consumer could take. */
+  /** Whether nothing happens here before time passes or somebody acts. */
   get isSettled(): boolean {
-    return this.#ready.length === 0 || !this.#consumers.haveRoom;
+    return this.#ready.length === 0 || this.#isDeleted || !this.#consumers.haveCapacity;
   }
 
-  /** Takes a message in; `false` where the queue is full and refuses what is published. */
+  /** Stores a message; returns whether the queue took it. */
   push(message: PublishedMessage, exchange: string, routingKey: string): boolean {
-    const { maxLength, overflow } = this.#rules;
     const now = this.host.clock.monotonic();
-    const stored = storedMessage(message, { exchange, routingKey }, this.#rules, now);
-    if (this.#ready.length >= maxLength && overflow !== 'drop-head') {
-      if (overflow === 'reject-publish-dlx') this.#die(stored, 'maxlen');
+    const stored = storedMessage(message, { exchange, routingKey }, this.rules, now);
+    if (this.#limits.refuses(stored, this.#length)) {
+      if (this.rules.overflow === 'reject-publish-dlx') this.#deadLetter(stored, 'maxlen');
       return false;
     }
     this.#ready.add(stored);
     this.#dropOverflow();
-    this.#moved();
+    this.#changed();
     return true;
   }
 
-  /** The count of all returns, as servers from 4.3 on hand it out. */
-  acquiredHeader({ acquiredCount }: StoredMessage): Record<string, number> {
-    const isTold = isAtLeast(this.host.version, [4, 3]) && acquiredCount > 0;
-    return isTold ? { 'x-acquired-count': acquiredCount } : {};
-  }
-
-  /** @throws ServerError 404 where the queue has been deleted. */
-  consume(consumer: QueueConsumer): void {
-    if (this.#gone) throw noQueue(this.name, 'BasicConsume');
-    this.#end?.cancel();
+  /** @throws ServerError if the queue was deleted, or does not take the consumer or its arguments. */
+  consume(consumer: QueueConsumer, args: Table = {}): void {
+    if (this.#isDeleted) throw noQueue(this.name, 'BasicConsume');
+    requireValidConsumer(this.name, this.rules.type, args, this.host.version);
     this.#consumers.add(consumer);
-    this.#moved();
+    this.#timers.watchUse(undefined, () => undefined);
+    this.#changed();
   }
 
   cancel(consumer: QueueConsumer): void {
-    if (!this.#consumers.remove(consumer) || this.#consumers.count > 0) return;
-    if (this.terms.autoDelete) this.host.unused();
-    else this.used();
+    if (!this.#consumers.remove(consumer)) return;
+    if (this.#consumers.count > 0) this.#changed();
+    else if (this.properties.autoDelete) this.host.deleteQueue();
+    else this.renewExpiry();
   }
 
-  /** A use that puts the queue's own expiry off. A declaration is one on a classic queue only. */
-  used(): void {
-    this.#end?.cancel();
-    const { expires } = this.#rules;
-    if (expires === undefined || this.#gone || this.#consumers.count > 0) return;
-    this.#end = this.host.clock.after(expires, () => this.host.unused());
+  /** Starts the time of `x-expires` anew. Declaring a queue does, on a classic queue only. */
+  renewExpiry(): void {
+    if (this.#isDeleted || this.#consumers.count > 0) return;
+    this.#timers.watchUse(this.rules.expires, () => this.host.deleteQueue());
   }
 
-  /** A consumer has settled a message, or can take one more. */
+  /** A message was acknowledged, or delivered to a consumer that does not acknowledge. */
   acknowledged(): void {
     this.#unacknowledged -= 1;
-    this.#moved();
+    this.#changed();
   }
 
   rejected(message: StoredMessage): void {
     this.#unacknowledged -= 1;
-    this.#die(message, 'rejected');
-    this.#moved();
+    this.#deadLetter(message, 'rejected');
+    this.#changed();
   }
 
   returned(message: StoredMessage, kind: ReturnKind): void {
     this.#unacknowledged -= 1;
-    if (this.#gone) return;
+    if (this.#isDeleted) return;
     message.redelivered = true;
-    const { isQuorum, limit, countsReleases } = this.#rules;
-    if (isQuorum) {
+    const { limit, counts } = this.rules;
+    if (this.isQuorum) {
       message.acquiredCount += 1;
-      if (kind !== 'requeueUnprocessed' || countsReleases) message.deliveryCount += 1;
+      if (counts(kind)) message.deliveryCount += 1;
     }
-    if (isQuorum && message.deliveryCount > limit) this.#die(message, 'delivery_limit');
-    else this.#giveBack(message, kind);
-    this.#moved();
+    if (this.isQuorum && message.deliveryCount > limit) {
+      this.#deadLetter(message, 'delivery_limit');
+      this.#changed();
+    } else this.#requeue(message, kind);
   }
 
-  /** Ends the queue with what it holds, which no dead-letter route takes; its consumers are told. */
-  remove(): void {
-    this.#gone = true;
-    for (const timer of [this.#expiry, this.#end, ...this.#delays]) timer?.cancel();
-    this.#deadLetters.clear();
+  /** Deletes the queue with its messages, which are not dead-lettered, and cancels its consumers. */
+  delete(): void {
+    this.stop();
     this.#ready.clear();
     this.#consumers.cancelAll();
   }
 
-  // Where the server delays what comes back, it waits neither ready nor unacknowledged.
-  #giveBack(message: StoredMessage, kind: ReturnKind): void {
-    const delay = this.#rules.delayOf(kind, message.deliveryCount);
-    if (delay === 0) return this.#restore(message, kind);
-    const timer = this.host.clock.after(delay, () => {
-      this.#delays.delete(timer);
-      this.#restore(message, kind);
-      this.#moved();
-    });
-    this.#delays.add(timer);
+  /** Stops all that the queue does by itself; its messages stay. */
+  stop(): void {
+    this.#isDeleted = true;
+    this.#timers.stop();
+    this.#deadLetters.stop();
   }
 
-  #restore(message: StoredMessage, kind: ReturnKind): void {
-    if (!this.isQuorum) this.#ready.restore(message);
-    else if (kind === 'lost' || this.#rules.returnsToHead) this.#ready.returnToHead(message);
+  get #length(): { readonly messages: number; readonly bytes: number } {
+    return { messages: this.#ready.length, bytes: this.#ready.bytes };
+  }
+
+  // While the server delays a returned message, it is neither ready nor unacknowledged.
+  #requeue(message: StoredMessage, kind: ReturnKind): void {
+    this.#timers.delay(this.rules.delayOf(kind, message.deliveryCount), () => {
+      this.#putBack(message, kind);
+      this.#changed();
+    });
+  }
+
+  #putBack(message: StoredMessage, kind: ReturnKind): void {
+    const toHead = kind === 'channelClosed' || this.rules.returnsToHead;
+    if (!this.isQuorum) this.#ready.putBack(message);
+    else if (toHead) this.#ready.returnToHead(message);
     else this.#ready.add(message);
     this.#dropOverflow();
   }
 
   #dropOverflow(): void {
-    const { maxLength, overflow } = this.#rules;
-    while (overflow === 'drop-head' && this.#ready.length > maxLength) {
-      this.#die(this.#ready.shift(), 'maxlen');
-    }
+    while (this.#limits.mustDrop(this.#length)) this.#deadLetter(this.#ready.shift(), 'maxlen');
   }
 
-  #moved(): void {
+  #changed(): void {
+    this.#limits.changed(this.#length);
     this.#dispatch();
     this.#watchHead();
   }
 
-  // Only the head of a queue expires: what stands behind it waits, whatever its own expiry.
+  // A message expires at the head of its queue only: behind it, it waits, whatever its own expiration.
   #watchHead(): void {
-    this.#expiry?.cancel();
-    this.#expiry = undefined;
-    const head = this.#ready.first;
-    if (head?.expiresAt === undefined || this.#gone) return;
-    const left = head.expiresAt - this.host.clock.monotonic();
-    this.#expiry = this.host.clock.after(Math.max(0, left), () => {
-      if (this.#ready.first === head) this.#die(this.#ready.shift(), 'expired');
-      this.#moved();
+    const head = this.#isDeleted ? undefined : this.#ready.first;
+    this.#timers.watchHead(head?.expiresAt, () => {
+      if (this.#ready.first === head) this.#deadLetter(this.#ready.shift(), 'expired');
+      this.#changed();
     });
   }
 
   #dispatch(): void {
-    if (this.#dispatching || this.isSettled) return;
-    this.#dispatching = true;
+    if (this.#isDispatching || this.isSettled) return;
+    this.#isDispatching = true;
     this.host.clock.nextTurn(() => {
-      this.#dispatching = false;
-      // No more than is here now: what comes back meanwhile has its turn later.
-      for (let left = this.#ready.length; left > 0 && this.#handOut(); left -= 1) {}
-      this.#moved();
+      this.#isDispatching = false;
+      // No more than are ready now: what returns meanwhile has its turn later.
+      for (let left = this.#ready.length; left > 0 && this.#deliverNext(); left -= 1) {}
+      this.#changed();
     });
   }
 
-  #handOut(): boolean {
+  #deliverNext(): boolean {
     this.#dropExpired();
-    const consumer = this.#ready.length > 0 ? this.#consumers.next() : undefined;
+    const consumer = this.isSettled ? undefined : this.#consumers.next();
     const message = consumer && this.#ready.shift();
     if (message === undefined) return false;
     this.#unacknowledged += 1;
-    consumer?.take(message);
+    consumer?.deliver(message);
     return true;
   }
 
-  // What expires in the very moment in which a consumer is there for it is still handed out.
+  // What expires at the moment at which a consumer has capacity is still delivered.
   #dropExpired(): void {
     const now = this.host.clock.monotonic();
     for (let head = this.#ready.first; head; head = this.#ready.first) {
       if (head.expiresAt === undefined || head.expiresAt >= now) return;
-      this.#die(this.#ready.shift(), 'expired');
+      this.#deadLetter(this.#ready.shift(), 'expired');
     }
   }
 
-  #die(message: StoredMessage | undefined, reason: DeathReason): void {
-    if (message !== undefined) this.#deadLetters.take(message, reason);
+  #deadLetter(message: StoredMessage | undefined, reason: DeathReason): void {
+    if (message !== undefined) this.#deadLetters.add(message, reason);
   }
 }

@@ -1,86 +1,95 @@
 import type { QueueDeclaration, ServerVersion } from '../amqp/queue-declarations';
 import type { Clock } from '../clock';
-import { isDeathCycle } from './dead-lettering';
-import { Exchanges, type ExchangeTerms, reserved } from './exchanges';
+import type { ExchangeDeclaration } from './exchange-properties';
+import { Exchanges } from './exchanges';
 import { MemoryQueue } from './memory-queue';
-import { locked, requireEquivalent, requireValid, termsOf } from './queue-terms';
+import { type Confirm, MessageRouter } from './message-router';
+import { requireServerNamed, requireValidQueue } from './queue-arguments';
+import { queuePropertiesOf, requireEquivalent } from './queue-properties';
 import type { ExchangeType } from './routing';
-import { noQueue, type RefusedMethod, ServerError } from './server-error';
-import { copyOfTable, type PublishedMessage, type Table } from './stored-message';
+import { lockedQueue, noQueue, type RefusedMethod, reservedName } from './server-error';
+import type { PublishedMessage, Table } from './stored-message';
 
-/** How a publish with a confirm ended. */
-export type Confirm = 'confirmed' | 'returned' | 'refused';
+/** The user of all clients. */
+const USER = 'guest';
 
 /**
- * The server in memory: exchanges, queues, bindings. It refuses what RabbitMQ refuses, with the same reply
- * codes and texts: an unknown exchange or queue, a queue declared again with other arguments.
+ * The server in memory: exchanges, queues and bindings. It refuses what a RabbitMQ server of its version
+ * without plugins refuses, with the same reply codes and texts.
  */
 export class MemoryServer {
-  readonly #exchanges = new Exchanges();
+  readonly #exchanges: Exchanges;
   readonly #queues = new Map<string, MemoryQueue>();
-  /** The connections to which exclusive queues belong. */
+  readonly #router: MessageRouter;
+  /** The connections that own exclusive queues. */
   readonly #owners = new Map<string, unknown>();
-  #held: (() => void)[] | undefined;
-  #refusing = false;
-  #generated = 0;
+  #heldConfirms: (() => void)[] | undefined;
+  #isRefusing = false;
+  #generatedNames = 0;
 
-  /** @param version the server that is imitated. */
+  /** @param version of the server that is imitated. */
   constructor(
     private readonly clock: Clock,
     readonly version: ServerVersion = [4, 3],
-  ) {}
+  ) {
+    this.#exchanges = new Exchanges(version);
+    this.#router = new MessageRouter(this.#exchanges, this.#queues, version);
+  }
 
   get queues(): readonly MemoryQueue[] {
     return [...this.#queues.values()];
   }
 
-  /** Whether every queue is settled: nothing moves before time passes or somebody acts. */
+  /** Whether nothing happens in any queue before time passes or somebody acts. */
   get isSettled(): boolean {
     return this.queues.every(({ isSettled }) => isSettled);
   }
 
-  /** @throws ServerError where it is there with another type. */
-  declareExchange(name: string, terms: ExchangeType | ExchangeTerms): void {
-    this.#exchanges.declare(name, typeof terms === 'string' ? { type: terms } : terms);
+  /** @throws ServerError if it is not valid, or exists with other properties. */
+  declareExchange(name: string, declaration: ExchangeType | ExchangeDeclaration): void {
+    const given = typeof declaration === 'string' ? { type: declaration } : declaration;
+    this.#exchanges.declare(name, given);
   }
 
-  hasExchange(name: string): boolean {
-    return this.#exchanges.has(name);
+  /** @throws ServerError 404 if the exchange does not exist. */
+  checkExchange(name: string): void {
+    this.#exchanges.check(name);
   }
 
   /**
-   * Declares a queue; without a name the server makes one. Gives its name.
+   * Declares a queue; without a name the server chooses one. Returns its name.
    * @param owner the connection, for an exclusive queue.
-   * @throws ServerError where it is there with other terms, or these are none.
+   * @throws ServerError if it is not valid, or exists with other properties.
    */
   declareQueue(name: string, declaration: QueueDeclaration, owner?: unknown): string {
-    const terms = termsOf(declaration);
+    const properties = queuePropertiesOf(declaration);
     const present = this.#queues.get(name);
     if (present !== undefined) {
       this.#requireAccess(name, owner, 'QueueDeclare');
-      requireEquivalent(name, present.terms, terms);
-      if (!present.isQuorum) present.used();
+      requireEquivalent(name, present.properties, properties, present.rules.comparedArguments);
+      if (!present.isQuorum) present.renewExpiry();
       return name;
     }
-    if (name.startsWith('amq.')) throw reserved('queue', name, 'QueueDeclare');
-    const queue = name === '' ? this.#generate() : name;
-    requireValid(queue, terms);
+    if (name.startsWith('amq.')) throw reservedName('queue', name, 'QueueDeclare');
+    if (name === '') requireServerNamed(properties);
+    const queue = name === '' ? this.#generateName() : name;
+    requireValidQueue(queue, properties, this.version);
     const { clock, version } = this;
     const host = {
       clock,
       version,
-      bury: (exchange: string, key: string, message: PublishedMessage) =>
-        this.#bury(exchange, key, message),
-      unused: () => this.deleteQueue(queue),
+      deadLetter: (exchange: string, key: string, message: PublishedMessage) =>
+        this.#router.deadLetter(exchange, key, message),
+      deleteQueue: () => this.deleteQueue(queue),
     };
-    this.#queues.set(queue, new MemoryQueue(queue, terms, host));
-    if (terms.exclusive) this.#owners.set(queue, owner);
+    this.#queues.set(queue, new MemoryQueue(queue, properties, host));
+    if (properties.exclusive) this.#owners.set(queue, owner);
     return queue;
   }
 
   /**
    * A queue, for whoever looks at it from outside.
-   * @throws ServerError 404 where there is no such queue.
+   * @throws ServerError 404 if it does not exist.
    */
   queue(name: string): MemoryQueue {
     const queue = this.#queues.get(name);
@@ -90,7 +99,7 @@ export class MemoryServer {
 
   /**
    * A queue, for a client.
-   * @throws ServerError 404 where there is no such queue, 405 where it is another connection's.
+   * @throws ServerError 404 if it does not exist, 405 if it belongs to another connection.
    */
   queueFor(name: string, owner: unknown): MemoryQueue {
     this.#requireAccess(name, owner, 'QueueDeclare');
@@ -105,41 +114,42 @@ export class MemoryServer {
     const queue = this.#queues.get(name);
     this.#queues.delete(name);
     this.#owners.delete(name);
-    this.#exchanges.unbind(name);
-    queue?.remove();
+    this.#exchanges.unbindQueue(name);
+    queue?.delete();
   }
 
-  /** Deletes the exclusive queues of a connection, which has gone. */
+  /** Deletes the exclusive queues of a connection that has closed. */
   disconnected(owner: unknown): void {
     for (const [name, one] of this.#owners) if (one === owner) this.deleteQueue(name);
   }
 
-  /** @throws ServerError where there is no such queue or exchange. */
+  /** @throws ServerError if the exchange or the queue does not exist, or the binding is not valid. */
   bind(queue: string, exchange: string, key: string, args: Table = {}, owner?: unknown): void {
+    this.#exchanges.source(exchange, 'QueueBind');
     if (!this.hasQueue(queue)) throw noQueue(queue, 'QueueBind');
     this.#requireAccess(queue, owner, 'QueueBind');
     this.#exchanges.bind(exchange, { destination: queue, toExchange: false, key, arguments: args });
   }
 
-  /** @throws ServerError where there is no such exchange. */
+  /** @throws ServerError 404 if an exchange does not exist. */
   bindExchange(destination: string, source: string, key: string, args: Table = {}): void {
     this.#exchanges.bind(source, { destination, toExchange: true, key, arguments: args });
   }
 
   /**
-   * Publishes; says whether any queue took the message.
-   * @throws ServerError 404 where there is no such exchange, 406 for an expiration that is none;
-   * TypeError for headers that no table holds.
+   * Publishes; returns whether any queue took the message.
+   * @param user who publishes.
+   * @throws ServerError if the exchange does not exist or the message is refused.
    */
-  publish(exchange: string, routingKey: string, message: PublishedMessage): boolean {
-    return this.#route(exchange, routingKey, message) === 'confirmed';
+  publish(exchange: string, routingKey: string, message: PublishedMessage, user = USER): boolean {
+    return this.#router.route(exchange, routingKey, message, user) === 'confirmed';
   }
 
-  /** Publishes a copy and waits for its confirm, which a test may hold back or refuse. */
+  /** Publishes to a queue and waits for the confirm, which a test may hold back or refuse. */
   async confirm(queue: string, message: PublishedMessage): Promise<Confirm> {
-    if (this.#refusing) return 'refused';
-    const confirm = this.#route('', queue, message);
-    const held = this.#held;
+    if (this.#isRefusing) return 'refused';
+    const confirm = this.#router.route('', queue, message, USER);
+    const held = this.#heldConfirms;
     if (held !== undefined) await new Promise<void>((resolve) => held.push(resolve));
     return confirm;
   }
@@ -147,71 +157,29 @@ export class MemoryServer {
   /** Holds confirms back until the returned function is called. */
   holdConfirms(): () => void {
     const held: (() => void)[] = [];
-    this.#held = held;
+    this.#heldConfirms = held;
     return () => {
-      if (this.#held === held) this.#held = undefined;
+      if (this.#heldConfirms === held) this.#heldConfirms = undefined;
       for (const release of held.splice(0)) release();
     };
   }
 
-  /** Refuses every copy, as a full queue does, or no longer. */
-  refuseConfirms(refusing: boolean): void {
-    this.#refusing = refusing;
+  /** Refuses every message that is republished, as a full queue does, or no longer. */
+  refuseConfirms(isRefusing: boolean): void {
+    this.#isRefusing = isRefusing;
   }
 
-  /** Ends every queue. */
-  close(): void {
-    for (const { name } of this.queues) this.deleteQueue(name);
+  /** Stops all timers; the queues keep their messages. */
+  stop(): void {
+    for (const queue of this.queues) queue.stop();
   }
 
-  #generate(): string {
-    this.#generated += 1;
-    return `amq.gen-${this.#generated}`;
+  #generateName(): string {
+    this.#generatedNames += 1;
+    return `amq.gen-${this.#generatedNames}`;
   }
 
   #requireAccess(name: string, owner: unknown, method: RefusedMethod): void {
-    if (this.#owners.has(name) && this.#owners.get(name) !== owner) throw locked(name, method);
+    if (this.#owners.has(name) && this.#owners.get(name) !== owner) throw lockedQueue(name, method);
   }
-
-  #route(exchange: string, routingKey: string, message: PublishedMessage): Confirm {
-    const { expiration } = message.properties;
-    if (expiration !== undefined && !/^\d+$/.test(String(expiration))) {
-      throw new ServerError(406, `invalid expiration '${expiration}'`, 'BasicPublish');
-    }
-    const headers = message.headers && copyOfTable(message.headers);
-    const keys = [routingKey, ...keysIn(headers?.['CC']), ...keysIn(headers?.['BCC'])];
-    if (headers !== undefined) delete headers['BCC']; // Nobody who gets the message sees it.
-    const targets = this.#exchanges.targets(exchange, keys, headers);
-    return this.#deliver(targets, exchange, routingKey, { ...message, headers });
-  }
-
-  // A dead-letter exchange that does not exist discards without a word; so does a cycle.
-  #bury(exchange: string, routingKey: string, message: PublishedMessage): boolean {
-    if (!this.#exchanges.has(exchange)) return false;
-    const deaths = message.deaths ?? [];
-    const keys = [routingKey, ...keysIn(message.headers?.['CC'])];
-    const targets = this.#exchanges.targets(exchange, keys, message.headers);
-    const reached =
-      deaths[0]?.reason === 'rejected'
-        ? targets
-        : targets.filter((queue) => !isDeathCycle(deaths, queue));
-    const isCycle = targets.length > 0 && reached.length === 0;
-    return isCycle || this.#deliver(reached, exchange, routingKey, message) === 'confirmed';
-  }
-
-  #deliver(
-    targets: readonly string[],
-    exchange: string,
-    routingKey: string,
-    message: PublishedMessage,
-  ): Confirm {
-    const queues = targets.map((name) => this.#queues.get(name)).filter((one) => one !== undefined);
-    if (queues.length === 0) return 'returned';
-    const taken = queues.map((queue) => queue.push(message, exchange, routingKey));
-    return taken.every(Boolean) ? 'confirmed' : 'refused';
-  }
-}
-
-function keysIn(header: unknown): string[] {
-  return Array.isArray(header) ? header.filter((key) => typeof key === 'string') : [];
 }

@@ -1,6 +1,5 @@
 import type { TopologyClient } from '../amqp/topology-client';
 import type { MemoryServer } from './memory-server';
-import { noExchange } from './server-error';
 
 /** The server in memory, as one connection of the application sees it. */
 export interface MemoryClient {
@@ -9,7 +8,7 @@ export interface MemoryClient {
   readonly owner: unknown;
 }
 
-/** Declares and checks on the server in memory; rejects with its error where it refuses. */
+/** Declares and checks on the server in memory; rejects with the server's error if it refuses. */
 export function memoryTopologyClientOf({ server, owner }: MemoryClient): TopologyClient {
   return {
     version: server.version,
@@ -17,8 +16,6 @@ export function memoryTopologyClientOf({ server, owner }: MemoryClient): Topolog
     assertQueue: async (queue, declaration) => server.declareQueue(queue, declaration, owner),
     bindQueue: async (queue, exchange, routingKey, args) =>
       server.bind(queue, exchange, routingKey, args, owner),
-    checkExchange: async (exchange) => {
-      if (!server.hasExchange(exchange)) throw noExchange(exchange, 'ExchangeDeclare');
-    },
+    checkExchange: async (exchange) => server.checkExchange(exchange),
   };
 }

@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
+import { fieldTypeOf } from './field-values';
+import { type RefusedMethod, ServerError } from './server-error';
 import type { Table } from './stored-message';
 
 /** The types of exchanges. */
-export type ExchangeType = 'direct' | 'topic' | 'fanout' | 'headers';
+export const EXCHANGE_TYPES = ['direct', 'topic', 'fanout', 'headers'] as const;
+
+export type ExchangeType = (typeof EXCHANGE_TYPES)[number];
+
+export function isExchangeType(type: string): type is ExchangeType {
+  return (EXCHANGE_TYPES as readonly string[]).includes(type);
+}
 
 /** One binding of an exchange to a queue or another exchange. */
 export interface ExchangeBinding {
@@ -12,7 +20,7 @@ export interface ExchangeBinding {
   readonly arguments: Table;
 }
 
-/** Whether a binding lets a message through. */
+/** Whether a binding matches a message. */
 export function routes(
   type: ExchangeType,
   binding: ExchangeBinding,
@@ -31,12 +39,12 @@ export function routes(
   }
 }
 
-// The empty key has no words at all, `.` has two empty ones.
+// The empty key has no words, `.` has two empty ones.
 function wordsOf(key: string): readonly string[] {
   return key === '' ? [] : key.split('.');
 }
 
-/** `*` stands for one word, `#` for any number of them, none included. */
+/** `*` matches one word, `#` zero or more. */
 function matchesTopic(pattern: readonly string[], words: readonly string[]): boolean {
   const [first, ...rest] = pattern;
   if (first === undefined) return words.length === 0;
@@ -50,7 +58,7 @@ function matchesTopic(pattern: readonly string[], words: readonly string[]): boo
   return (first === '*' || first === word) && matchesTopic(rest, others);
 }
 
-/** `x-match` is `all` by default; keys that begin with `x-` count only with the forms `-with-x`. */
+/** `x-match` is `all` by default; keys that begin with `x-` are compared only with its forms `-with-x`. */
 function matchesHeaders(wanted: Table, headers: Table): boolean {
   const mode = wanted['x-match'] ?? 'all';
   const withX = mode === 'all-with-x' || mode === 'any-with-x';
@@ -60,4 +68,18 @@ function matchesHeaders(wanted: Table, headers: Table): boolean {
   const matches = ([name, value]: [string, unknown]): boolean =>
     Object.hasOwn(headers, name) && (value === null || isDeepStrictEqual(headers[name], value));
   return mode === 'any' || mode === 'any-with-x' ? pairs.some(matches) : pairs.every(matches);
+}
+
+const MATCHES: readonly unknown[] = ['all', 'any', 'all-with-x', 'any-with-x'];
+
+/** @throws ServerError 406 for a value of `x-match` that a headers exchange does not know. */
+export function requireValidBinding(binding: ExchangeBinding, method: RefusedMethod): void {
+  const match = binding.arguments['x-match'];
+  if (match === undefined || MATCHES.includes(match)) return;
+  const type = fieldTypeOf(match);
+  const text =
+    type === 'longstr'
+      ? `Invalid x-match field value <<"${match}">>; expected all, any, all-with-x, or any-with-x`
+      : `Invalid x-match field type ${type} (value ${match}); expected longstr`;
+  throw new ServerError(406, text, method);
 }

@@ -1,16 +1,19 @@
-/** Properties of a message, headers apart. */
+/** The properties of a message, without its headers. */
 export type MessageProperties = Readonly<Record<string, unknown>>;
 
-/** A header table; its values are what AMQP's tables can hold. */
+/** A table: headers, or the arguments of a declaration. */
 export type Table = Readonly<Record<string, unknown>>;
 
-/** Why a broker moves a message out of a queue. */
+/** Why a broker dead-letters a message. */
 export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
 
-/** How a message comes back: refused, given back untried, or by the loss of its channel. */
-export type ReturnKind = 'requeueFailed' | 'requeueUnprocessed' | 'lost';
+/**
+ * How a message returns to its queue: requeued after a failed attempt, requeued without one, because its
+ * channel closed, or because its acknowledgement took too long.
+ */
+export type ReturnKind = 'requeueFailed' | 'requeueUnprocessed' | 'channelClosed' | 'overdue';
 
-/** One entry of a message's history of dead-lettering, as its header `x-death` shows it. */
+/** One entry of the header `x-death`. */
 export interface Death {
   readonly count: number;
   readonly reason: DeathReason;
@@ -21,57 +24,64 @@ export interface Death {
   readonly 'original-expiration'?: string;
 }
 
-/** What is published: bytes, properties, and headers if there is a table at all. */
+/** A message as it is published: its body, its properties, and its headers if it has any table. */
 export interface PublishedMessage {
   readonly body: Buffer;
   readonly properties: MessageProperties;
   readonly headers: Table | undefined;
-  /** What the broker itself has done with it; `undefined` where a client publishes. */
+  /** How often and why the broker has dead-lettered it; `undefined` for what a client publishes. */
   readonly deaths?: readonly Death[];
 }
 
-/** A message in one queue. */
+/** A message in a queue. */
 export interface StoredMessage extends PublishedMessage {
   readonly exchange: string;
   readonly routingKey: string;
-  /** The same for all but in a queue with priorities. */
+  /** The same for all messages of a queue without priorities. */
   readonly priority: number;
-  /** Its place in the queue, given by it; on a classic queue a message that comes back takes it again. */
+  /** What it adds to the length of the queue in bytes. */
+  readonly bytes: number;
+  /** Its position in the queue. */
   place: number;
   /** On the clock's monotonic scale; `undefined`: never. */
   readonly expiresAt: number | undefined;
   redelivered: boolean;
-  /** Returns that the broker counts as failures. */
+  /** How often it returned after a failed attempt. */
   deliveryCount: number;
-  /** All returns. */
+  /** How often it returned. */
   acquiredCount: number;
 }
 
-/** A message as a queue takes it in; the queue gives it its place. */
+/** What a queue decides about a message that it stores. */
+export interface StorageRules {
+  readonly ttl: number;
+  priorityOf(given: unknown): number;
+  bytesOf(message: PublishedMessage): number;
+}
+
+/** A message as a queue stores it; the queue sets its place. */
 export function storedMessage(
   message: PublishedMessage,
   address: Pick<StoredMessage, 'exchange' | 'routingKey'>,
-  { ttl, priorityOf }: { readonly ttl: number; priorityOf(given: unknown): number },
+  { ttl, priorityOf, bytesOf }: StorageRules,
   now: number,
 ): StoredMessage {
   const { expiration, priority } = message.properties;
-  const lives = Math.min(expiration === undefined ? ttl : Number(expiration), ttl);
+  const timeToLive = Math.min(expiration === undefined ? ttl : Number(expiration), ttl);
   return {
     ...message,
     ...address,
     priority: priorityOf(priority),
+    bytes: bytesOf(message),
     place: 0,
-    expiresAt: Number.isFinite(lives) ? now + lives : undefined,
+    expiresAt: Number.isFinite(timeToLive) ? now + timeToLive : undefined,
     redelivered: false,
     deliveryCount: 0,
     acquiredCount: 0,
   };
 }
 
-/**
- * A copy of a header table that shares nothing with it.
- * @throws TypeError where a value is none that a table can hold, as amqplib does.
- */
+/** A copy of a table that shares nothing with it. */
 export function copyOfTable(table: Table): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(table)) {
@@ -88,10 +98,7 @@ export function copyOfTable(table: Table): Record<string, unknown> {
 }
 
 function copyOfValue(value: unknown): unknown {
-  if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value;
   if (Buffer.isBuffer(value)) return Buffer.from(value);
-  if (Array.isArray(value))
-    return value.map((item) => (item === undefined ? null : copyOfValue(item)));
-  if (typeof value === 'object') return copyOfTable(value as Table);
-  throw new TypeError(`Unsupported type in a header table: ${typeof value}`);
+  if (Array.isArray(value)) return value.map(copyOfValue);
+  return typeof value === 'object' && value !== null ? copyOfTable(value as Table) : value;
 }

@@ -1,14 +1,15 @@
 import { AmqpConnection, type RabbitMQConfig } from '@golevelup/nestjs-rabbitmq';
 import type { QueueDeclaration } from '../amqp/queue-declarations';
 import { texts } from '../log/texts';
-import type { ExchangeTerms } from '../memory/exchanges';
+import type { ExchangeDeclaration } from '../memory/exchange-properties';
 import type { MemoryServer } from '../memory/memory-server';
+import { requireText, sentPropertiesOf } from './publish-options';
 
 type PublishOptions = Parameters<AmqpConnection['publish']>[3];
 
 /**
  * The `AmqpConnection` that an application injects in a test: what it publishes goes to the server in
- * memory. It opens no socket; what needs one throws and says so.
+ * memory. It opens no socket; what needs one throws an error that says so.
  */
 export class MemoryAmqpConnection extends AmqpConnection {
   constructor(
@@ -63,7 +64,7 @@ export class MemoryAmqpConnection extends AmqpConnection {
     return notInMemory('createRpc()');
   }
 
-  /** Publishes to the server in memory. Rejects where there is no such exchange. */
+  /** Publishes to the server in memory. Rejects with what amqplib throws or the server replies. */
   override async publish(
     exchange: string,
     routingKey: string,
@@ -71,19 +72,26 @@ export class MemoryAmqpConnection extends AmqpConnection {
     options?: PublishOptions,
   ): Promise<boolean> {
     const merged = { ...this.configuration.defaultPublishOptions, ...options };
-    this.server.publish(exchange, routingKey, {
+    const published = {
       body: bytesOf(message, this.configuration.serializer),
-      ...propertiesOf(merged),
-    });
+      ...sentPropertiesOf(merged),
+    };
+    const key = requireText('routingKey', routingKey);
+    this.server.publish(requireText('exchange', exchange), key, published, this.#user);
     return true;
   }
 
-  // What the connection only checks, another service has declared: here nobody else does.
+  get #user(): string {
+    const [uri] = [this.configuration.uri].flat();
+    return userOf(uri) ?? 'guest';
+  }
+
+  // Also what the connection only checks: nobody else declares it here.
   #declare(): void {
     const { exchanges, exchangeBindings, queues, defaultExchangeType } = this.configuration;
     for (const { name, type, options } of exchanges) {
-      const terms = { ...options, type: type ?? defaultExchangeType } as ExchangeTerms;
-      this.server.declareExchange(name, terms);
+      const declaration = { ...options, type: type ?? defaultExchangeType } as ExchangeDeclaration;
+      this.server.declareExchange(name, declaration);
     }
     for (const { destination, source, pattern, args } of exchangeBindings) {
       this.server.bindExchange(destination, source, pattern, args);
@@ -107,24 +115,11 @@ function bytesOf(message: unknown, serialize: (value: unknown) => Buffer): Buffe
   return message === undefined || message === null ? Buffer.alloc(0) : serialize(message);
 }
 
-/** What amqplib makes of publish options: the properties of the message, and its header table. */
-export function propertiesOf(options: Readonly<Record<string, unknown>>): {
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly headers: Readonly<Record<string, unknown>>;
-} {
-  const { headers, CC, BCC, persistent, mandatory: _mandatory, ...rest } = options;
-  const { deliveryMode, expiration, ...properties } = rest;
-  const mode = persistent === undefined ? deliveryMode : persistent ? 2 : 1;
-  return {
-    properties: {
-      ...properties,
-      ...(mode !== undefined && { deliveryMode: mode }),
-      ...(expiration !== undefined && { expiration: String(expiration) }),
-    },
-    headers: {
-      ...(headers as object | undefined),
-      ...(CC !== undefined && { CC: [CC].flat().map(String) }),
-      ...(BCC !== undefined && { BCC: [BCC].flat().map(String) }),
-    },
-  };
+function userOf(uri: unknown): string | undefined {
+  if (typeof uri === 'object' && uri !== null) return Reflect.get(uri, 'username') as string;
+  try {
+    return decodeURIComponent(new URL(String(uri)).username) || undefined;
+  } catch {
+    return undefined; // A test's connection may have any URI: it connects to nothing.
+  }
 }

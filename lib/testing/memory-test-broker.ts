@@ -15,16 +15,15 @@ import { MemoryServer } from '../memory/memory-server';
 import { VirtualClock } from '../memory/virtual-clock';
 import { CLOCK, CONNECTIONS } from '../nest/tokens';
 import { GolevelupConnection, isAmqpConnection } from '../rabbitmq/golevelup';
-import { MemoryAmqpConnection, propertiesOf } from './memory-amqp-connection';
-import type { Settle, TestBroker, TestTopology } from './test-broker';
+import { MemoryAmqpConnection } from './memory-amqp-connection';
+import { requireText, sentPropertiesOf } from './publish-options';
+import type { Quiet, TestBroker, TestTopology } from './test-broker';
 import { type TestProperties, type TestQueue, testMessageOf } from './test-settlement';
 
-/** How long a close waits in real time before the virtual time is moved to its limits, in ms. */
-const CLOSING_GRACE = 300;
-/** How often it looks again where nothing waits for time to pass, in ms. */
-const CLOSING_STEP = 10;
+/** How often a close looks again whether anything is in flight, in ms. */
+const CLOSING_INTERVAL = 5;
 
-/** The server in memory, on a clock that a test moves, or on the real one. */
+/** The server in memory, on a clock that the test moves, or on the real one. */
 export class MemoryTestBroker implements TestBroker {
   readonly server: MemoryServer;
   readonly #clock: Clock;
@@ -74,7 +73,8 @@ export class MemoryTestBroker implements TestBroker {
     body: Buffer,
     properties: TestProperties,
   ): Promise<boolean> {
-    return this.server.publish(exchange, routingKey, { body, ...propertiesOf(properties) });
+    const [to, key] = [requireText('exchange', exchange), requireText('routingKey', routingKey)];
+    return this.server.publish(to, key, { body, ...sentPropertiesOf(properties) });
   }
 
   async queue(name: string): Promise<TestQueue> {
@@ -105,44 +105,39 @@ export class MemoryTestBroker implements TestBroker {
     return this.server.isSettled;
   }
 
-  async advance(ms: number, settle: Settle): Promise<void> {
+  async advance(ms: number, quiet: Quiet): Promise<void> {
     const clock = this.#clock;
     if (!(clock instanceof VirtualClock)) {
       await new Promise<void>((resolve) => clock.after(ms, resolve));
-      return settle();
+      return quiet.wait();
     }
     const target = clock.monotonic() + ms;
-    await settle();
+    await quiet.wait();
     for (let next = clock.nextAt; next !== undefined && next <= target; next = clock.nextAt) {
       const isLikely = !clock.nextIsBackground;
       clock.moveTo(next);
-      await settle(isLikely);
+      await quiet.wait({ isLikely });
     }
     clock.moveTo(target);
-    await settle();
+    await quiet.wait();
   }
 
-  async close(closeApplication: () => Promise<void>): Promise<void> {
+  // The queues stay as they are, to be looked at. Time goes on only if the test moves it.
+  async close(closeApplication: () => Promise<void>, quiet: Quiet): Promise<void> {
     const closed = new AbortController();
-    const moving = this.#moveOnClosing(closed.signal);
-    try {
-      await closeApplication();
-    } finally {
-      closed.abort();
-      await moving;
-      this.server.close();
-    }
+    const closing = closeApplication().finally(() => closed.abort());
+    await Promise.all([closing, this.#moveTime(quiet, closed.signal)]);
+    if (!(this.#clock instanceof VirtualClock)) this.server.stop();
   }
 
-  // Nobody moves the virtual time any more while the drain waits for it.
-  async #moveOnClosing(closed: AbortSignal): Promise<void> {
+  // Nobody else moves the virtual time while the shutdown waits for what is in flight.
+  async #moveTime(quiet: Quiet, closed: AbortSignal): Promise<void> {
     const clock = this.#clock;
-    if (!(clock instanceof VirtualClock)) return;
-    await sleep(systemClock, CLOSING_GRACE, closed);
-    while (!closed.aborted) {
-      const next = clock.nextAt;
-      if (next !== undefined) clock.moveTo(next);
-      await (next === undefined ? sleep(systemClock, CLOSING_STEP, closed) : this.turn());
+    while (clock instanceof VirtualClock && !closed.aborted) {
+      if (quiet.inFlight > 0) await quiet.wait({ signal: closed });
+      else await sleep(systemClock, CLOSING_INTERVAL, closed);
+      const next = quiet.inFlight > 0 ? clock.nextAt : undefined;
+      if (next !== undefined && !closed.aborted) clock.moveTo(next);
     }
   }
 
@@ -154,7 +149,7 @@ export class MemoryTestBroker implements TestBroker {
     }
     return {
       getConnection: (name) => this.#injected.get(name),
-      // golevelup registers its own handlers on what this gives: none run in memory.
+      // golevelup registers its own handlers on these connections: none run in memory.
       getConnections: () => [],
       addConnection: () => undefined,
       clearConnections: () => undefined,

@@ -7,7 +7,8 @@ import {
 } from '@golevelup/nestjs-rabbitmq';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import { systemClock } from '../clock';
-import type { Settle, TestBroker, TestTopology } from './test-broker';
+import { texts } from '../log/texts';
+import type { Quiet, TestBroker, TestTopology } from './test-broker';
 import {
   type TestMessage,
   type TestProperties,
@@ -15,11 +16,13 @@ import {
   testMessageOf,
 } from './test-settlement';
 
-/** How long whatever is under way gets at once, in ms. */
+/** How long whatever is under way gets as one turn, in ms. */
 const TURN = 20;
 
-/** A real server: the application connects to it as it does outside of tests, at the URL of the test. */
-export class RabbitTestBroker implements TestBroker {
+const SILENT = { log: () => {}, error: () => {}, warn: () => {} };
+
+/** A real server: the application connects to it as it does outside of tests, with the URL of the test. */
+export class RabbitMQTestBroker implements TestBroker {
   #connection: AmqpConnection | undefined;
 
   constructor(private readonly url: string) {}
@@ -69,7 +72,7 @@ export class RabbitTestBroker implements TestBroker {
     return this.#onChannel(async (channel) => {
       const { messageCount, consumerCount } = await channel.checkQueue(name);
       const messages: TestMessage[] = [];
-      // They go back afterwards, flagged as redelivered.
+      // They are requeued afterwards, and are flagged as redelivered.
       for (let message = await channel.get(name); message; message = await channel.get(name)) {
         const { exchange, routingKey, redelivered } = message.fields;
         const { headers, ...properties } = message.properties;
@@ -102,33 +105,59 @@ export class RabbitTestBroker implements TestBroker {
     });
   }
 
-  async advance(ms: number, settle: Settle): Promise<void> {
+  async advance(ms: number, quiet: Quiet): Promise<void> {
     await new Promise<void>((resolve) => systemClock.after(ms, resolve));
-    await settle();
+    await quiet.wait();
   }
 
   close(closeApplication: () => Promise<void>): Promise<void> {
     return closeApplication();
   }
 
+  // On the application's connection, which owns its exclusive queues, as long as that is open.
   async #onChannel<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
-    const connection = this.#connection?.managedConnection.connection;
-    if (connection === undefined) throw new Error('The test has no connection to its server');
-    const channel = await connection.createConfirmChannel();
-    let failed = false;
-    channel.on('error', () => {
-      failed = true; // The rejection of the call that caused it says the same.
-    });
+    const connection = this.#connection;
+    const raw = connection?.connected ? connection.managedConnection.connection : undefined;
+    if (raw !== undefined) return onChannelOf(raw, work);
+    const own = new AmqpConnection({ uri: this.url, logger: SILENT });
+    await own.init();
     try {
-      return await work(channel);
+      return await onChannelOf(rawConnectionOf(own), work);
     } finally {
-      if (!failed) await channel.close();
+      await own.close();
     }
   }
 }
 
 type RawConnection = NonNullable<AmqpConnection['managedConnection']['connection']>;
 type ConfirmChannel = Awaited<ReturnType<RawConnection['createConfirmChannel']>>;
+
+// Rejects with the server's error if the server closes the channel.
+async function onChannelOf<T>(
+  connection: RawConnection,
+  work: (channel: ConfirmChannel) => Promise<T>,
+): Promise<T> {
+  const channel = await connection.createConfirmChannel();
+  let failure: Error | undefined;
+  const failed = new Promise<never>((_resolve, reject) => {
+    channel.on('error', (error: Error) => {
+      failure = error;
+      reject(error);
+    });
+  });
+  failed.catch(() => undefined); // The race below may have ended before.
+  try {
+    return await Promise.race([work(channel), failed]);
+  } finally {
+    if (failure === undefined) await channel.close();
+  }
+}
+
+function rawConnectionOf({ managedConnection }: AmqpConnection): RawConnection {
+  const raw = managedConnection.connection;
+  if (raw === undefined) throw new Error(texts.noTestConnection);
+  return raw;
+}
 
 // The one that golevelup's module keeps for the process, where its factory has put the connection.
 function managerOfModule(): AmqpConnectionManager {

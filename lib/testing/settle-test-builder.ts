@@ -2,36 +2,49 @@ import type { LoggerService, ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { FailFast } from '../lifecycle/fail-fast';
 import { GracefulShutdown } from '../lifecycle/graceful-shutdown';
+import { SubscriptionRegistry } from '../lifecycle/registry';
+import { SettlementEvents } from '../lifecycle/settlement-events';
 import { texts } from '../log/texts';
 import type { FailFastEvent } from '../model/settle-options';
 import { LOGGER } from '../nest/tokens';
 import { MemoryTestBroker } from './memory-test-broker';
-import { RabbitTestBroker } from './rabbitmq-test-broker';
+import { Quiescence } from './quiescence';
+import { RabbitMQTestBroker } from './rabbitmq-test-broker';
 import type { TestBroker, TestTopology } from './test-broker';
 
 /** How a test is run. */
 export interface SettleTestOptions {
-  /** Default `'memory'`: no server, no socket. `'rabbitmq'` runs the same test against a real one. */
+  /**
+   * `'memory'`: no server, no socket. `'rabbitmq'` runs the same test against a real one.
+   * @default 'memory'
+   */
   readonly broker?: 'memory' | 'rabbitmq';
-  /** Of the real server; it takes the place of every `uri` in the application. */
+  /** The URL of the real server; it replaces every `uri` of the application. */
   readonly url?: string;
-  /** In memory: `'virtual'`, the default, is moved by `advance`; `'real'` is the time itself. */
+  /**
+   * In memory: `'virtual'` is moved by `advance` only; `'real'` is the real time.
+   * @default 'virtual'
+   */
   readonly clock?: 'virtual' | 'real';
-  /** The server that is imitated in memory: what counts as a failed delivery differs. Default 4.3. */
+  /**
+   * The version of RabbitMQ that is imitated in memory: what it refuses, and what it counts.
+   * @default '4.3'
+   */
   readonly version?: '3.10' | '4.0' | '4.3';
   /** What other services have declared on the server. */
   readonly topology?: TestTopology;
 }
 
-/** What a test is made of once the application has been compiled. */
-export interface CompiledParts {
+/** An application that has been compiled for a test. */
+export interface CompiledApplication {
   readonly module: TestingModule;
   readonly broker: TestBroker;
+  readonly quiescence: Quiescence;
   /** The event with which failFast has stopped the application, once it has. */
   readonly failFast: readonly FailFastEvent[];
 }
 
-/** As Nest's `overrideProvider`, but back to the builder of the test. */
+/** As Nest's `overrideProvider`, but it returns the builder of the test. */
 export interface ProviderOverride<T> {
   useValue(value: unknown): SettleTestBuilder<T>;
   useClass(type: unknown): SettleTestBuilder<T>;
@@ -41,7 +54,7 @@ export interface ProviderOverride<T> {
 type Override = ReturnType<TestingModuleBuilder['overrideProvider']>;
 type OverrideFactory = Parameters<Override['useFactory']>[0];
 
-/** Builds a test; `compile` boots the application. */
+/** Builds a test; `compile` starts the application. */
 export class SettleTestBuilder<T> {
   readonly #builder: TestingModuleBuilder;
   readonly #broker: TestBroker;
@@ -50,12 +63,12 @@ export class SettleTestBuilder<T> {
   constructor(
     metadata: ModuleMetadata,
     private readonly options: SettleTestOptions,
-    private readonly made: (parts: CompiledParts) => T,
+    private readonly create: (application: CompiledApplication) => T,
   ) {
     this.#broker = brokerFor(options);
     this.#builder = Test.createTestingModule(metadata);
     this.#broker.prepare(this.#builder);
-    // Also where the application has its own `onFailFast`: no test is to end the process.
+    // Replaces an `onFailFast` of the application, too: no test is to end the process.
     this.#builder.overrideProvider(FailFast).useFactory({
       factory: (logger: LoggerService, shutdown: GracefulShutdown) =>
         new FailFast({}, logger, (event) => this.#failFast.push(event), shutdown),
@@ -63,7 +76,7 @@ export class SettleTestBuilder<T> {
     });
   }
 
-  /** As on Nest's testing module; a subscription's token takes the options to lay over it. */
+  /** As in Nest's testing module. For the token of a subscription: the options that replace its own. */
   overrideProvider(
     token: Parameters<TestingModuleBuilder['overrideProvider']>[0],
   ): ProviderOverride<T> {
@@ -84,17 +97,20 @@ export class SettleTestBuilder<T> {
     return this;
   }
 
-  /** Boots the application. @throws what its boot throws, after closing what it has opened. */
+  /** Starts the application. Rejects with what its start throws, once it is closed again. */
   async compile(): Promise<T> {
     const module = await this.#builder.compile();
     const [broker, failFast] = [this.#broker, this.#failFast];
+    const registry = module.get(SubscriptionRegistry, { strict: false });
+    const events = module.get(SettlementEvents, { strict: false });
+    const quiescence = new Quiescence(broker, registry, events);
     try {
-      const test = this.made({ module, broker, failFast });
+      const test = this.create({ module, broker, quiescence, failFast });
       await broker.declare(this.options.topology ?? {});
       await module.init();
       return test;
     } catch (error) {
-      await broker.close(() => module.close());
+      await broker.close(() => module.close(), quiescence);
       throw error;
     }
   }
@@ -106,5 +122,5 @@ function brokerFor({ broker, url, clock, version = '4.3' }: SettleTestOptions): 
     return new MemoryTestBroker(clock ?? 'virtual', [major ?? 4, minor ?? 3]);
   }
   if (url === undefined) throw new TypeError(texts.testUrlMissing);
-  return new RabbitTestBroker(url);
+  return new RabbitMQTestBroker(url);
 }

@@ -1,17 +1,19 @@
 import type { INestApplicationContext, ModuleMetadata } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import { systemClock } from '../clock';
+import { headerOf, SettleHeaders } from '../delivery/headers';
 import { GracefulShutdown } from '../lifecycle/graceful-shutdown';
 import { SubscriptionRegistry } from '../lifecycle/registry';
 import { SettlementEvents } from '../lifecycle/settlement-events';
 import { texts } from '../log/texts';
-import { LONGEST_DELAY, milliseconds } from '../model/duration';
+import { milliseconds } from '../model/duration';
 import type { FailFastEvent } from '../model/settle-options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { HandlerClass, MethodName } from '../subscribe/token';
 import { MemoryTestBroker } from './memory-test-broker';
+import type { Quiescence } from './quiescence';
 import {
-  type CompiledParts,
+  type CompiledApplication,
   SettleTestBuilder,
   type SettleTestOptions,
 } from './settle-test-builder';
@@ -25,15 +27,17 @@ import {
   testSettlementOf,
 } from './test-settlement';
 
-/** Turns without any change after which nothing is in flight by itself. */
-const QUIET_TURNS = 4;
-/** For how many ms a begun handler is taken to wait for something real, and not for time to pass. */
-const HANDLER_PATIENCE = 25;
-/** Below the limit that Vitest and Jest set a test. */
+/** Below the time limit of a test in Vitest and Jest, in ms. */
 const IDLE_LIMIT = 4_000;
 
 /**
- * An application under test: its own modules unchanged, its handlers fed by hand, each settlement a value.
+ * An application under test, with its own modules unchanged: the test publishes, moves the time, and looks
+ * at settlements and queues.
+ * @example
+ * const test = await SettleTest.create({ imports: [AppModule] }).compile();
+ * const settlement = await test.deliver(Billing, 'charge', { id: 7 });
+ * expect(settlement).toMatchObject({ outcome: 'ack', attempt: 1 });
+ * await test.close();
  * @publicApi
  */
 export class SettleTest {
@@ -42,15 +46,14 @@ export class SettleTest {
   readonly #broker: TestBroker;
   readonly #failFast: readonly FailFastEvent[];
   readonly #record: SettlementRecord;
+  readonly #quiescence: Quiescence;
   #numbers = 0;
-  #published = 0;
-  #seen = '';
-  #patience = HANDLER_PATIENCE;
   #closing: Promise<void> | undefined;
 
-  private constructor({ module, broker, failFast }: CompiledParts) {
+  private constructor({ module, broker, quiescence, failFast }: CompiledApplication) {
     this.module = module;
     this.#broker = broker;
+    this.#quiescence = quiescence;
     this.#failFast = failFast;
     this.#record = new SettlementRecord(this.get(SettlementEvents));
   }
@@ -60,37 +63,43 @@ export class SettleTest {
     metadata: ModuleMetadata,
     options: SettleTestOptions = {},
   ): SettleTestBuilder<SettleTest> {
-    return new SettleTestBuilder(metadata, options, (parts) => new SettleTest(parts));
+    return new SettleTestBuilder(metadata, options, (application) => new SettleTest(application));
   }
 
   /** A provider of the application. */
   get: INestApplicationContext['get'] = ((token: never) =>
     this.module.get(token, { strict: false })) as INestApplicationContext['get'];
 
-  /** The server in memory: holds and refuses confirms, deletes queues. @throws Error on a real server. */
+  /**
+   * The server in memory: holds and refuses confirms, deletes queues.
+   * @throws Error on a real server.
+   */
   get server(): MemoryTestBroker['server'] {
     return this.#memory.server;
   }
 
-  /** The event with which failFast has stopped the application; the process goes on. */
+  /** The event of the failFast that has closed the application, once it has; the process goes on. */
   get failFastEvent(): FailFastEvent | undefined {
     return this.#failFast[0];
   }
 
-  /** Publishes as any publisher would; says whether any queue took the message. A Buffer goes as it is. */
+  /**
+   * Publishes as any publisher does; resolves with whether any queue took the message. A `Buffer` is the
+   * body, anything else is published as JSON. Rejects with what amqplib throws or the server replies.
+   */
   publish(
     exchange: string,
     routingKey: string,
     payload: unknown,
     properties: TestProperties = {},
   ): Promise<boolean> {
-    this.#published += 1;
+    this.#quiescence.changed();
     return this.#broker.publish(exchange, routingKey, bodyOf(payload), properties);
   }
 
   /**
-   * Puts a message into the queue of one subscription and resolves with its settlement. With a delay in
-   * between, `advance` the clock before awaiting the next one.
+   * Publishes a message to the queue of one subscription and resolves with the settlement of this
+   * delivery, not of its retries: `settlements` has those. Rejects if the application closes before.
    */
   async deliver<T extends HandlerClass>(
     type: T,
@@ -102,38 +111,48 @@ export class SettleTest {
     const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
     this.#numbers += 1;
     const messageId = own['messageId'] ?? `test-${this.#numbers}`;
-    const settled = this.#record.next(subscription, messageId);
-    if (!this.#record.stopped) {
+    const attempt = headerOf(own.headers, SettleHeaders.attempt);
+    const settled = this.#record.next({ subscription, messageId, attempt });
+    if (!this.#record.isComplete) {
       await this.publish('', this.#queueOf(subscription), payload, { ...own, messageId });
     }
     return testSettlementOf(await settled);
   }
 
-  /** Resolves when nothing is in flight and nothing moves before time passes. */
+  /**
+   * Resolves when nothing is in flight and nothing happens before time passes. Rejects after 4 s: a
+   * handler may wait for time to pass.
+   */
   async idle(): Promise<void> {
     const limit = systemClock.monotonic() + IDLE_LIMIT;
     do {
-      await this.#quiet();
-      if (systemClock.monotonic() > limit) throw new Error(texts.neverIdle(this.#inFlight));
-    } while (this.#inFlight > 0 || this.#isStopping);
+      await this.#quiescence.wait();
+      const { inFlight } = this.#quiescence;
+      if (systemClock.monotonic() > limit) throw new Error(texts.neverIdle(inFlight));
+    } while (this.#quiescence.inFlight > 0 || this.#isClosing);
   }
 
   /**
    * Moves the time: delays, TTLs, timeouts and backoffs become due in order, and what they set off runs
-   * before the time moves on. On a real server it waits.
+   * before the time moves on. A running handler gets up to 25 ms of real time; after that it is taken to
+   * wait for the clock. On a real server, this waits.
+   * @throws RangeError if it is not a duration.
    */
   async advance(span: Span): Promise<void> {
     const ms = milliseconds(span);
-    if (ms === undefined || ms > LONGEST_DELAY) throw new RangeError(texts.durationExpected);
-    await this.#broker.advance(ms, (isLikely) => this.#quiet(isLikely));
+    if (ms === undefined) throw new RangeError(texts.durationInvalid(span));
+    await this.#broker.advance(ms, this.#quiescence);
   }
 
-  /** A queue with its messages and counts. @throws Error where there is none of that name. */
+  /**
+   * A queue with its messages and counts, also after `close`. Rejects if it does not exist. On a real
+   * server it gets the messages and requeues them, which flags them as redelivered.
+   */
   queue(name: string): Promise<TestQueue> {
     return this.#broker.queue(name);
   }
 
-  /** What became of the deliveries of one subscription so far, in order. */
+  /** The settlements of one subscription so far, in order. */
   settlements<T extends HandlerClass>(
     type: T,
     method: MethodName<InstanceType<T>>,
@@ -145,7 +164,10 @@ export class SettleTest {
       .map(testSettlementOf);
   }
 
-  /** Lets the channel of one subscription die: what it has not settled comes again. In memory only. */
+  /**
+   * Closes the channel of one subscription as a network failure does: its unsettled messages are
+   * redelivered. In memory only.
+   */
   loseChannel<T extends HandlerClass>(
     type: T,
     method: MethodName<InstanceType<T>>,
@@ -153,12 +175,18 @@ export class SettleTest {
   ): void {
     const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
     const consumer = this.#memory.consumers.find((one) => one.subscription === subscription);
-    consumer?.channel?.die();
+    consumer?.channel?.close();
   }
 
-  /** Closes the application: drains as it does outside of tests. What still waits for time does not wait. */
+  /**
+   * Closes the application, as outside of tests. In virtual time, the limits of the shutdown are reached
+   * without waiting. The queues can still be looked at.
+   */
   close(): Promise<void> {
-    this.#closing ??= this.#broker.close(() => this.module.close());
+    if (this.#closing === undefined) {
+      this.#quiescence.closing();
+      this.#closing = this.#broker.close(() => this.module.close(), this.#quiescence);
+    }
     return this.#closing;
   }
 
@@ -167,21 +195,9 @@ export class SettleTest {
     throw new Error(texts.onlyInMemory);
   }
 
-  get #inFlight(): number {
-    const statuses = this.get(SubscriptionRegistry).list();
-    return statuses.reduce((sum, { inFlight }) => sum + inFlight, 0);
-  }
-
-  /** Whether failFast, or anything else, has begun to stop the application and is not done. */
-  get #isStopping(): boolean {
-    return this.get(GracefulShutdown).hasBegun && !this.#record.stopped;
-  }
-
-  get #consumedQueues(): readonly string[] {
-    const consuming = this.get(SubscriptionRegistry)
-      .list()
-      .filter(({ state }) => state === 'consuming');
-    return consuming.flatMap(({ subscription: { queue } }) => (queue === undefined ? [] : [queue]));
+  /** Whether failFast, or anything else, is closing the application. */
+  get #isClosing(): boolean {
+    return this.get(GracefulShutdown).hasBegun && !this.#record.isComplete;
   }
 
   #queueOf(subscription: SubscriptionMetadata): string {
@@ -191,30 +207,6 @@ export class SettleTest {
         : subscription.queue;
     if (named === undefined) throw new Error(texts.noQueueToDeliverTo(subscription.handler));
     return named;
-  }
-
-  // Promises and turns of the event loop run on real time: they are let run until nothing changes. A
-  // handler that has begun gets a moment for what it does, but may as well wait for the clock.
-  async #quiet(isLikely = true): Promise<void> {
-    const limit = systemClock.monotonic() + IDLE_LIMIT;
-    // One turn shows whether anything is under way; a long time has many thousands of such steps.
-    let quiet = isLikely ? 0 : QUIET_TURNS - 1;
-    while (quiet < QUIET_TURNS || (this.#inFlight > 0 && this.#patience > 0)) {
-      if (quiet < QUIET_TURNS) await this.#broker.turn();
-      else await this.#waitForHandlers();
-      if (systemClock.monotonic() > limit) return;
-      const state = `${this.#published} ${this.#record.list.length} ${this.#inFlight}`;
-      const isQuiet = state === this.#seen && (await this.#broker.isSettled(this.#consumedQueues));
-      quiet = isQuiet ? quiet + 1 : 0;
-      if (!isQuiet) this.#patience = HANDLER_PATIENCE;
-      this.#seen = state;
-    }
-  }
-
-  // Counted in timers that have run, not in time: under load a process stands still for longer than that.
-  #waitForHandlers(): Promise<void> {
-    this.#patience -= 1;
-    return new Promise((resolve) => systemClock.after(1, resolve));
   }
 }
 

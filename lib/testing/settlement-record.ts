@@ -1,62 +1,77 @@
+import { headerOf, SettleHeaders } from '../delivery/headers';
 import type { SettlementEvents } from '../lifecycle/settlement-events';
 import { texts } from '../log/texts';
 import type { Settlement } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 
-/** A delivery whose settlement somebody waits for. */
-interface PendingDelivery {
+/** A message as a test has published it. */
+export interface PublishedByTest {
   readonly subscription: SubscriptionMetadata;
   readonly messageId: unknown;
+  /** The attempt in its headers; a republished message has another. */
+  readonly attempt: unknown;
+}
+
+interface PendingSettlement {
+  readonly message: PublishedByTest;
   resolve(settlement: Settlement): void;
   reject(reason: Error): void;
 }
 
-/** The settlements of an application so far, and those that somebody waits for. */
+/** The settlements of an application so far, and those that a test waits for. */
 export class SettlementRecord {
   readonly list: Settlement[] = [];
-  readonly #awaited = new Set<PendingDelivery>();
-  #stopped = false;
+  readonly #awaited = new Set<PendingSettlement>();
+  #isComplete = false;
 
   constructor(events: SettlementEvents) {
     events.subscribe({
       next: (settlement) => this.#add(settlement),
-      complete: () => this.#stop(),
+      complete: () => this.#complete(),
     });
   }
 
-  /** Whether the application has stopped: there is no further settlement. */
-  get stopped(): boolean {
-    return this.#stopped;
+  /** Whether the application has closed: there is no further settlement. */
+  get isComplete(): boolean {
+    return this.#isComplete;
   }
 
   /**
-   * Resolves with the next settlement of a message by a subscription; rejects where the application stops
-   * before. That nobody waits for it is no fault.
+   * Resolves with the first settlement of a message as it was published, whatever becomes of its retries;
+   * rejects if the application closes before. It is no fault if nobody awaits it.
    */
-  next(subscription: SubscriptionMetadata, messageId: unknown): Promise<Settlement> {
+  next(message: PublishedByTest): Promise<Settlement> {
     const settled = new Promise<Settlement>((resolve, reject) => {
-      this.#awaited.add({ subscription, messageId, resolve, reject });
+      this.#awaited.add({ message, resolve, reject });
     });
     settled.catch(() => undefined);
-    if (this.#stopped) this.#stop();
+    if (this.#isComplete) this.#complete();
     return settled;
   }
 
   #add(settlement: Settlement): void {
     this.list.push(settlement);
-    const { subscription, delivery } = settlement;
     for (const one of this.#awaited) {
-      if (one.subscription !== subscription || one.messageId !== delivery.messageId) continue;
+      if (!isOf(settlement, one.message)) continue;
       this.#awaited.delete(one);
       one.resolve(settlement);
+      return;
     }
   }
 
-  #stop(): void {
-    this.#stopped = true;
-    for (const { subscription, reject } of this.#awaited) {
-      reject(new Error(texts.closedBeforeSettled(subscription.handler)));
+  #complete(): void {
+    this.#isComplete = true;
+    for (const { message, reject } of this.#awaited) {
+      reject(new Error(texts.closedBeforeSettled(message.subscription.handler)));
     }
     this.#awaited.clear();
   }
+}
+
+function isOf({ subscription, delivery }: Settlement, message: PublishedByTest): boolean {
+  return (
+    subscription === message.subscription &&
+    delivery.messageId === message.messageId &&
+    headerOf(delivery.headers, SettleHeaders.attempt) === message.attempt
+  );
 }

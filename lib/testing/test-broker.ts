@@ -12,40 +12,46 @@ export interface TestTopology {
     readonly name: string;
     readonly arguments?: Readonly<Record<string, unknown>>;
     readonly exchange?: string;
-    /** Default: the empty key. */
+    /** @default '' */
     readonly routingKey?: string;
   }[];
 }
 
-/**
- * Lets whatever is under way run until nothing changes.
- * @param isLikely false where most probably nothing is under way.
- */
-export type Settle = (isLikely?: boolean) => Promise<void>;
+/** Waits until nothing is under way any more. */
+export interface Quiet {
+  /** How many deliveries are in flight. */
+  readonly inFlight: number;
+  /**
+   * @param isLikely whether anything is probably under way; default: true.
+   * @param signal ends the wait.
+   */
+  wait(options?: { readonly isLikely?: boolean; readonly signal?: AbortSignal }): Promise<void>;
+}
 
-/** What a test drives: the server in memory, or a real one. */
+/** The broker of a test: the server in memory, or a real one. */
 export interface TestBroker {
-  /** Puts the broker in the place of what the application would connect to. Called before `compile`. */
+  /** Replaces what the application would connect to. Called before `compile`. */
   prepare(builder: TestingModuleBuilder): void;
-  /** Declares what is there before any subscription starts. Called between `compile` and `init`. */
-  declare(existing: TestTopology): Promise<void>;
-  /** Publishes; says whether any queue took the message. */
+  /** Declares what exists before any subscription starts. Called between `compile` and `init`. */
+  declare(topology: TestTopology): Promise<void>;
+  /** Publishes; resolves with whether any queue took the message. Rejects with the server's refusal. */
   publish(
     exchange: string,
     routingKey: string,
     body: Buffer,
     properties: TestProperties,
   ): Promise<boolean>;
+  /** A queue, also after `close`. Rejects if it does not exist. */
   queue(name: string): Promise<TestQueue>;
   /** Gives whatever is under way a turn. */
   turn(): Promise<void>;
   /**
-   * Whether nothing moves in the queues before time passes or somebody acts.
-   * @param consumed the queues from which the application takes messages now.
+   * Whether nothing happens in the queues before time passes or somebody acts.
+   * @param consumed the queues that the application consumes now.
    */
   isSettled(consumed: readonly string[]): Promise<boolean>;
-  /** Lets time pass; `settle` is to be awaited before the first step and after each. */
-  advance(ms: number, settle: Settle): Promise<void>;
-  /** Closes the application, and gives back what the broker holds. */
-  close(closeApplication: () => Promise<void>): Promise<void>;
+  /** Lets time pass; waits for `quiet` before the first step and after each. */
+  advance(ms: number, quiet: Quiet): Promise<void>;
+  /** Closes the application, and what the broker holds for the test. */
+  close(closeApplication: () => Promise<void>, quiet: Quiet): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Duration } from '../model/duration';
 import type { OutcomeKind } from '../model/outcome';
 import type { RepublishedMessage, Settlement, SettlementStatus } from '../model/settlement';
 
-/** A message that a settlement has republished, in values that matchers like. */
+/** A message that a settlement has published, as plain values. */
 export interface TestRepublished {
   /** The queue to which it was published. */
   readonly queue: string;
@@ -15,7 +15,8 @@ export interface TestRepublished {
 }
 
 /**
- * What became of one delivery, in values that matchers like: `toMatchObject({ outcome: 'drop' })`.
+ * What happened to one delivery, as plain values.
+ * @example expect(settlement).toMatchObject({ outcome: 'drop', decision: 'reject' });
  * @publicApi
  */
 export interface TestSettlement {
@@ -24,9 +25,9 @@ export interface TestSettlement {
   readonly outcome: OutcomeKind;
   readonly decision: Decision['kind'];
   readonly attempt: number;
-  /** In ms; absent where the decision delays nothing. */
+  /** In ms; absent if the decision republishes nothing with a delay. */
   readonly delay?: number;
-  /** Why the message is put into the dead-letter queue, or the text given to `drop`. */
+  /** Why the message was dead-lettered, or the text given to `drop`. */
   readonly reason?: string;
   readonly error?: unknown;
   /** The message that was published for a retry or as a dead letter. */
@@ -36,7 +37,7 @@ export interface TestSettlement {
   readonly messageId: string | undefined;
 }
 
-/** The values of a settlement that tests look at. */
+/** The plain values of a settlement. */
 export function testSettlementOf(settlement: Settlement): TestSettlement {
   const { subscription, outcome, decision, attempt, error, republished, delivery } = settlement;
   const delay = decision.kind === 'republish' ? decision.delayMs : undefined;
@@ -60,19 +61,19 @@ function republishedOf({ delayMs, ...message }: RepublishedMessage): TestRepubli
   return { ...message, headers: { ...message.headers }, delay: delayMs };
 }
 
-/** A queue, as a test looks at it. */
+/** A queue as a test sees it. */
 export interface TestQueue {
   readonly ready: number;
-  /** Handed out and not settled; `undefined` where the broker does not tell. */
+  /** Delivered and not settled; `undefined` on a real server, which does not report it. */
   readonly unacknowledged: number | undefined;
   readonly consumers: number;
-  /** The ready messages, in order; they stay where they are. */
+  /** The ready messages, in order; they stay in the queue. */
   readonly messages: readonly TestMessage[];
 }
 
-/** A message in a queue, as a test looks at it. */
+/** A message in a queue as a test sees it. */
 export interface TestMessage {
-  /** The body as JSON; `undefined` where it is none. */
+  /** The body, parsed as JSON; `undefined` if it is not JSON. */
   readonly payload: unknown;
   readonly body: Buffer;
   readonly exchange: string;
@@ -82,7 +83,7 @@ export interface TestMessage {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** A message for a test to look at. */
+/** A message as a test sees it. */
 export function testMessageOf(message: Omit<TestMessage, 'payload'>): TestMessage {
   return Object.freeze({ ...message, payload: parsed(message.body) });
 }
@@ -91,7 +92,7 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    return undefined; // Bytes that are no JSON have no payload to show.
+    return undefined; // A body that is not JSON has no payload.
   }
 }
 
@@ -101,5 +102,5 @@ export interface TestProperties {
   readonly [property: string]: unknown;
 }
 
-/** How long a test asks the clock to move. */
+/** How far a test moves the time. */
 export type Span = Duration;

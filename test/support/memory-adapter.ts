@@ -1,7 +1,7 @@
 import { MemoryConnection } from '../../lib/memory/memory-connection';
 import { MemoryServer } from '../../lib/memory/memory-server';
 import { VirtualClock } from '../../lib/memory/virtual-clock';
-import { propertiesOf } from '../../lib/testing/memory-amqp-connection';
+import { sentPropertiesOf } from '../../lib/testing/publish-options';
 import { testMessageOf } from '../../lib/testing/test-settlement';
 import type { ConformanceAdapter } from '../conformance/adapter';
 
@@ -29,7 +29,7 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
     declareQueue: async (name, args) => void server.declareQueue(name, { arguments: args }),
     bind: async (queue, exchange, key, args) => server.bind(queue, exchange, key, args),
     publish: async (exchange, key, body, properties) => {
-      server.publish(exchange, key, { body, ...propertiesOf(properties) });
+      server.publish(exchange, key, { body, ...sentPropertiesOf(properties) });
     },
     messages: async (name) => {
       if (!server.hasQueue(name)) return undefined;
@@ -49,6 +49,6 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
       clock.moveTo(target);
       await turn();
     },
-    close: async () => server.close(),
+    close: async () => server.stop(),
   };
 }

@@ -1,6 +1,7 @@
+import { systemClock } from '../../lib/clock';
 import { MemoryChannel } from '../../lib/memory/memory-channel';
 import type { MemoryServer } from '../../lib/memory/memory-server';
-import { propertiesOf } from '../../lib/testing/memory-amqp-connection';
+import { sentPropertiesOf } from '../../lib/testing/publish-options';
 import type { BrokerClient, TakenMessage } from './environment';
 import { eventually } from './eventually';
 
@@ -15,7 +16,7 @@ export class MemoryClient implements BrokerClient {
     options: object = {},
   ): Promise<void> {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
-    this.server.publish(exchange, routingKey, { body: bytes, ...propertiesOf({ ...options }) });
+    this.server.publish(exchange, routingKey, { body: bytes, ...sentPropertiesOf({ ...options }) });
   }
 
   send(queue: string, body: unknown, options: object = {}): Promise<void> {
@@ -58,14 +59,14 @@ export class MemoryClient implements BrokerClient {
     );
     return new Promise((resolve, reject) => {
       const listener = {
-        noAck: true,
         delivered: (message: TakenMessage, channel: MemoryChannel): void => {
           resolve(message);
           channel.close();
         },
-        ended: reject,
+        closed: reject,
       };
-      new MemoryChannel(this.server.queue(queue), 1, listener).consume();
+      const options = { prefetch: 1, noAck: true };
+      new MemoryChannel(this.server.queue(queue), options, listener, systemClock).consume();
     });
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deadLettered, deathsOf, isDeathCycle } from '../../../lib/memory/dead-lettering';
 import { type Death, storedMessage } from '../../../lib/memory/stored-message';
 
-const RULES = { ttl: Number.POSITIVE_INFINITY, priorityOf: () => 0 };
+const RULES = { ttl: Number.POSITIVE_INFINITY, priorityOf: () => 0, bytesOf: () => 0 };
 
 function death(queue: string, reason: Death['reason']): Death {
   const time = { '!': 'timestamp', value: 1 } as const;

@@ -47,7 +47,7 @@ describe('MemoryChannel', () => {
 
   it('returns false without throwing once it is closed', async () => {
     const { test, consumer, channel } = await withOne();
-    channel.die(new Error('cut'));
+    channel.close(new Error('cut'));
     expect(channel.lost.aborted).toBe(true);
     expect(channel.settle(1, 'ack')).toBe(false);
     expect(() => channel.leave(1)).not.toThrow();

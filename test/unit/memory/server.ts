@@ -1,8 +1,9 @@
 import type { ServerVersion } from '../../../lib/amqp/queue-declarations';
 import { systemClock } from '../../../lib/clock';
-import { MemoryChannel } from '../../../lib/memory/memory-channel';
+import { MemoryChannel, type MemoryConsumeOptions } from '../../../lib/memory/memory-channel';
 import { MemoryServer } from '../../../lib/memory/memory-server';
 import { VirtualClock } from '../../../lib/memory/virtual-clock';
+import type { IncomingMessage } from '../../../lib/model/delivery';
 
 /** An in-memory server with a clock. */
 export class ServerUnderTest {
@@ -46,17 +47,19 @@ export class ServerUnderTest {
   }
 
   /** A consumer that records its deliveries in order. */
-  consume(queue: string, { prefetch = 10, noAck = false } = {}): Consumer {
+  consume(queue: string, given: Partial<MemoryConsumeOptions> = {}): Consumer {
+    const { prefetch = 10, noAck = false } = given;
     const consumer = new Consumer();
-    consumer.channel = new MemoryChannel(this.server.queue(queue), prefetch, {
-      noAck,
-      delivered: ({ content, fields, properties }) => {
+    const listener = {
+      delivered: ({ content, fields, properties }: IncomingMessage) => {
         consumer.texts.push(content.toString());
         consumer.tags.push(fields.deliveryTag);
         consumer.headers.push(properties.headers);
       },
-      ended: (reason) => consumer.ends.push(reason.message),
-    });
+      closed: (reason: Error) => consumer.ends.push(reason.message),
+    };
+    const options = { prefetch, noAck, ...given };
+    consumer.channel = new MemoryChannel(this.server.queue(queue), options, listener, this.clock);
     consumer.channel.consume();
     return consumer;
   }
