@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Delivery, Headers, IncomingMessage } from '../model/delivery';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { isRepublished } from './attempt';
@@ -11,6 +12,7 @@ export class DeliveryRecord implements Delivery {
   readonly exchange: string;
   readonly routingKey: string;
   readonly #isRepublished: boolean;
+  #context = new AsyncResource('SettleDelivery');
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 
@@ -57,7 +59,21 @@ export class DeliveryRecord implements Delivery {
   abort(reason: Error): void {
     if (this.#abortReason !== undefined) return;
     this.#abortReason = reason;
-    this.#controller?.abort(reason);
+    const controller = this.#controller;
+    if (controller !== undefined) this.inContext(() => controller.abort(reason));
+  }
+
+  /** Makes the current asynchronous context that of this delivery; first it is that of its arrival. */
+  captureContext(): void {
+    this.#context = new AsyncResource('SettleDelivery');
+  }
+
+  /**
+   * Runs something in the asynchronous context of this delivery. Deliveries share timers and flushes, which
+   * run in the context of the delivery that started them.
+   */
+  inContext<T>(work: () => T): T {
+    return this.#context.runInAsyncScope(work);
   }
 
   get headers(): Headers {

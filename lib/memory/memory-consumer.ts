@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, BrokerDelivery, ConsumerListener } from '../amqp/port';
 import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
@@ -33,6 +34,8 @@ export class MemoryConsumer implements BrokerConsumer {
   readonly #gate: ConsumerGate;
   readonly #counting: RedeliveryCounting;
   readonly #republisher: Republisher;
+  // Deliveries arrive in the context in which the application connects, not in that of whoever publishes.
+  readonly #context = new AsyncResource('SettleMemoryConsumer');
   #channel: MemoryChannel | undefined;
   #queue = '';
   #isStarted = false;
@@ -108,7 +111,7 @@ export class MemoryConsumer implements BrokerConsumer {
     };
     const listener = {
       delivered: (message: IncomingMessage, channel: MemoryChannel) =>
-        this.#deliver(message, channel),
+        this.#context.runInAsyncScope(() => this.#deliver(message, channel)),
       closed: (reason: Error) => this.#closed(reason),
     };
     const queue = client.server.queue(this.#queue);

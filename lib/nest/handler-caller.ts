@@ -88,7 +88,8 @@ export class HandlerCaller {
     const { instance, method } = handler;
     const resolveArguments = this.#argumentsOf(handler, enhancers);
     const body: Method = (...all) => {
-      const invocation = (all as unknown as CallArguments)[4];
+      const [, , , delivery, invocation] = all as unknown as CallArguments;
+      delivery.captureContext(); // That of guards and interceptors.
       const enter = (args: readonly unknown[]): unknown =>
         runBody(invocation, () => (instance as Record<string, Method>)[method]?.(...args));
       if (resolveArguments === undefined) return enter(all.slice(0, 4));

@@ -8,7 +8,7 @@ import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { type CallHandler, callStage } from './call';
 import type { IsPanic } from './classification';
 import { decodeStage } from './decode';
-import { catchAll, failureToOutcome } from './failure-policy';
+import { catchAll, type FailureToOutcome, failureToOutcome } from './failure-policy';
 import { compose, type Handling } from './interceptor';
 import { timeoutStage, unlessTimedOut } from './timeout';
 
@@ -33,7 +33,10 @@ export interface ChainDependencies {
 export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const { subscription, log, clock } = parts;
   const { timeout, allowNonJsonMessages } = subscription;
-  const toOutcome = failureToOutcome(log, parts.isPanic);
+  const policies = failureToOutcome(log, parts.isPanic);
+  // Their predicates and functions run in the context of the handler, which can be one of Nest's interceptors.
+  const toOutcome: FailureToOutcome = (failed, delivery) =>
+    delivery.inContext(() => policies(failed, delivery));
   let warned = false;
   const unexpected = (value: unknown, delivery: DeliveryRecord): void => {
     if (warned) return;
@@ -46,5 +49,9 @@ export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const decode = decodeStage({ deserializer, allowNonJsonMessages }, failed, call);
   const stages = timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode);
   if (parts.interceptors.length === 0) return stages;
-  return catchAll(compose(parts.interceptors, stages), toOutcome);
+  const captured: Handling<DeliveryRecord> = (delivery) => {
+    delivery.captureContext();
+    return stages(delivery);
+  };
+  return catchAll(compose(parts.interceptors, captured), toOutcome);
 }

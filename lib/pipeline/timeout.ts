@@ -34,12 +34,13 @@ export function timeoutStage(
     const running = inner(delivery);
     if (!isThenable(running)) return running;
     return new Promise<Outcome>((resolve, reject) => {
-      const deadline = deadlines.set(since, () => {
+      const expire = (): void => {
         const { handler } = delivery.subscription;
         const error = new HandlerTimeoutError(texts.timedOut(handler, timeout), timeout);
         delivery.abort(error);
         resolve(toOutcome(new HandlerFailure('timeout', error), delivery));
-      });
+      };
+      const deadline = deadlines.set(since, () => delivery.inContext(expire));
       running.then(
         (outcome) => {
           deadlines.met(deadline);

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setMaxListeners } from 'node:events';
 import { type Clock, resultWithin } from '../clock';
 import { texts } from '../log/texts';
@@ -16,6 +17,8 @@ export class SecondConnection {
   #peerConnection: PeerConnection | undefined;
   /** Ends what waits for the connection to come up. */
   readonly #closing = new AbortController();
+  // Opened on first use, which must not put its reconnects into the context of one message.
+  readonly #context = new AsyncResource('SettleConnection');
 
   constructor(
     private readonly application: ManagedConnection,
@@ -66,7 +69,9 @@ export class SecondConnection {
     const present = this.#present;
     if (present !== undefined && !present.isOver) return present;
     void this.#peerConnection?.close(CLOSING_LIMIT);
-    this.#peerConnection = new PeerConnection(this.application, peer, this.clock);
+    this.#peerConnection = this.#context.runInAsyncScope(
+      () => new PeerConnection(this.application, peer, this.clock),
+    );
     return this.#peerConnection;
   }
 }

@@ -91,7 +91,7 @@ export class Receiver {
       this.#settler.carryOut(inFlight, UNPROCESSED, refusal);
       return;
     }
-    this.#handle(inFlight);
+    delivery.inContext(() => this.#handle(inFlight));
   }
 
   /** Aborts the signals of what is in flight. */
@@ -143,7 +143,7 @@ export class Receiver {
 
   #settle(inFlight: InFlight, outcome: Outcome): void {
     try {
-      this.#settler.settle(inFlight, outcome);
+      inFlight.delivery.inContext(() => this.#settler.settle(inFlight, outcome));
     } catch (error) {
       this.#internalError(inFlight, error);
     }

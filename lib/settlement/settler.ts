@@ -1,4 +1,4 @@
-import type { RepublishTarget, SettleAction } from '../amqp/port';
+import type { RepublishTarget, SettleAction, Written } from '../amqp/port';
 import { targetQueueOf } from '../amqp/republish-attempts';
 import { deadLetterMessageOf, type OutgoingMessage, retryMessageOf } from '../delivery/republish';
 import { texts } from '../log/texts';
@@ -95,7 +95,7 @@ export class Settler {
 
   #requeueOf(inFlight: InFlight, outcome: Outcome, decision: Decision): () => void {
     return () => {
-      inFlight.brokerDelivery.settle('requeueUnprocessed', (isWritten) => {
+      settleInContext(inFlight, 'requeueUnprocessed', (isWritten) => {
         if (isWritten) this.#report.requeued(inFlight.delivery);
         this.#finish(inFlight, outcome, decision, isWritten ? 'released' : 'abandoned');
       });
@@ -103,7 +103,7 @@ export class Settler {
   }
 
   #send(inFlight: InFlight, outcome: Outcome, decision: Decision, action: SettleAction): void {
-    inFlight.brokerDelivery.settle(action, (isWritten) => {
+    settleInContext(inFlight, action, (isWritten) => {
       if (isWritten) this.#report.sent(inFlight.delivery, outcome, decision);
       this.#finish(inFlight, outcome, decision, isWritten ? 'sent' : 'abandoned');
     });
@@ -128,7 +128,7 @@ export class Settler {
     // cancelled, it would come straight back.
     await this.host.pauseAfterFailure();
     if (inFlight.givenUp) return;
-    brokerDelivery.settle('requeueUnprocessed', (isWritten) => {
+    settleInContext(inFlight, 'requeueUnprocessed', (isWritten) => {
       const name = targetText(this.subscription, target);
       if (isWritten) this.#report.republishFailed(delivery, outcome, name, result);
       this.#finish(inFlight, outcome, decision, isWritten ? 'republishFailed' : 'abandoned');
@@ -195,4 +195,13 @@ export class Settler {
     if (republished !== undefined) settlement.republished = republished;
     return Object.freeze(settlement);
   }
+}
+
+// Acknowledgements are joined: `written` is called in the context of the delivery that was settled first.
+function settleInContext(
+  { brokerDelivery, delivery }: InFlight,
+  action: SettleAction,
+  written: Written,
+): void {
+  brokerDelivery.settle(action, (isWritten) => delivery.inContext(() => written(isWritten)));
 }

@@ -10,12 +10,19 @@ const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
 export interface AppParts {
   readonly providers: Provider[];
   readonly controllers?: NonNullable<ModuleMetadata['controllers']>;
+  readonly imports?: NonNullable<ModuleMetadata['imports']>;
   readonly settle?: SettleModuleOptions;
   readonly rabbit?: Partial<RabbitMQConfig>;
 }
 
 /** An application as its users write it, without any part for tests. */
-export function appOf({ providers, controllers, settle, rabbit }: AppParts): ModuleMetadata {
+export function appOf({
+  providers,
+  controllers,
+  imports = [],
+  settle,
+  rabbit,
+}: AppParts): ModuleMetadata {
   return {
     imports: [
       RabbitMQModule.forRoot({
@@ -25,6 +32,7 @@ export function appOf({ providers, controllers, settle, rabbit }: AppParts): Mod
         ...rabbit,
       } as RabbitMQConfig),
       SettleModule.forRoot({ logger: SILENT, ...settle }),
+      ...imports,
     ],
     providers,
     controllers: controllers ?? [],
