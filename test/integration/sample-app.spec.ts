@@ -22,7 +22,7 @@ describe('the sample on a server', () => {
     await sample.prints('The same error until all attempts are used');
     sample.child.kill('SIGINT');
     expect(await sample.ended).toBe('SIGINT');
-    expect(sample.output()).toContain('Shutting down: running handlers are finished');
+    expect(sample.output()).toContain('Shutting down: running handlers finish');
     expect(sample.output()).not.toContain('The dead-letter queues');
   });
 });
