@@ -1,15 +1,16 @@
 // @ts-check
 /**
- * `node scripts/test-node.mjs [20] [22] [24] [lowest]` runs the unit tests and a few of the integration tests on the
- * newest Node of each of these major versions, and once on the lowest versions of the peers, on the lowest Node. The
- * versions come from npm and are kept in `.cache/node`. One line a cell; a version that can't be had has failed.
+ * `node scripts/test-node.mjs [20] [22] [24] [lowest] [nest12]` runs the unit tests and a few of the integration tests on
+ * the newest Node of each of these major versions, and on the lowest Node with the lowest versions of the peers and with
+ * Nest 12. The versions come from npm and are kept in `.cache/node`. One line per cell; a version that is not available
+ * has failed.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findServer } from '../test/support/server/find-server.mjs';
 import { runCells } from './matrix/cells.mjs';
-import { copyWithLowestPeers } from './matrix/lowest-peers.mjs';
 import { nodeBinary } from './matrix/node-binary.mjs';
+import { copyWithLowestPeers, copyWithNest12 } from './matrix/other-peers.mjs';
 import { runVitest } from './matrix/vitest-run.mjs';
 
 /** @typedef {import('./matrix/cells.mjs').Cell} Cell */
@@ -19,7 +20,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, '.cache', 'node');
 const majors = [20, 22, 24];
 const [lowestMajor = 20] = majors;
-const known = [...majors.map(String), 'lowest'];
+const known = [...majors.map(String), 'lowest', 'nest12'];
+
+/** Copies of the repository with other peers. @type {Record<string, { name: string, make: () => Promise<{ folder: string, versions: string }> }>} */
+const copies = {
+  lowest: {
+    name: 'the lowest peers',
+    make: () => copyWithLowestPeers(root, join(cache, 'lowest-peers')),
+  },
+  nest12: { name: 'Nest 12', make: () => copyWithNest12(root, join(cache, 'nest-12')) },
+};
 
 /** Settling, counting, waiting, losing connections, shutting down, exiting, and Nest's own machinery. */
 const integration = [
@@ -62,16 +72,14 @@ try {
  * @returns {Cell[]}
  */
 function cellsOf(word, server) {
-  const major = word === 'lowest' ? lowestMajor : Number(word);
-  const name = word === 'lowest' ? 'the lowest peers' : `Node ${word}`;
+  const copy = copies[word];
+  const major = copy === undefined ? Number(word) : lowestMajor;
+  const name = copy === undefined ? `Node ${word}` : copy.name;
   const cell = (/** @type {string} */ what, /** @type {string[]} */ parameters) => ({
     name: `${name}, ${what}`,
     run: async () => {
       const node = await nodeBinary(cache, major);
-      const { folder, versions } =
-        word === 'lowest'
-          ? await copyWithLowestPeers(root, join(cache, 'lowest-peers'))
-          : { folder: root, versions: '' };
+      const { folder, versions } = (await copy?.make()) ?? { folder: root, versions: '' };
       const { passed, failed, skipped, output } = await runVitest({
         root: folder,
         nodeFolder: node.folder,

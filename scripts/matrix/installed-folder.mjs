@@ -6,7 +6,7 @@ import { runQuietly } from './run-quietly.mjs';
 /**
  * @typedef {object} Manifest
  * @property {Record<string, string>} dependencies
- * @property {Record<string, string>} [overrides]
+ * @property {Record<string, unknown>} [overrides]
  */
 
 /**
