@@ -32,6 +32,7 @@ const publicNames = [
   'HandlerTimeoutError',
   'InjectSubscription',
   'Panic',
+  'RepublishError',
   'SettleHeaders',
   'SettleModule',
   'SettleStartupError',
