@@ -112,8 +112,11 @@ describe('SettlementEvents', async () => {
     });
     const app = await startApp({ providers: [Handler] });
     subscribe(app.app.get(SettlementEvents));
+    // One after the other: acknowledgements of one turn are written later than a rejection.
     await broker.send(queue, 'first', { messageId: 'm1' });
+    await app.settled(1);
     await broker.send(queue, 'drop');
+    await app.settled(2);
     await broker.send(queue, 'last');
     await app.settled(3);
     await broker.waitForReady(queue, 0);

@@ -30,12 +30,13 @@ describe.each(['classic', 'quorum'] as const)(
       });
     });
 
-    it('is not the default: a queue is declared with its type alone', async () => {
+    it('is not the default: a queue is declared without a dead-letter exchange', async () => {
       const queue = unique('plain');
       const plain = { ...options(queue, 4), deadLetter: `${queue}.dead` };
       await startApp({ providers: [handlerOf(plain, () => undefined)] });
       const listed = (await management.queues()).find(({ name }) => name === queue);
-      expect(listed?.arguments).toEqual({ 'x-queue-type': queueType });
+      expect(listed?.arguments).toMatchObject({ 'x-queue-type': queueType });
+      expect(listed?.arguments).not.toHaveProperty('x-dead-letter-exchange');
     });
 
     it.each([1, 2, 3])(

@@ -162,6 +162,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       const { close } = await startApp({ providers: [Handler] });
       const declared = {
         'x-queue-type': 'quorum',
+        'x-delivery-limit': -1,
         'x-delayed-retry-type': 'failed',
         'x-delayed-retry-min': FIRST,
         'x-delayed-retry-max': LONGEST,

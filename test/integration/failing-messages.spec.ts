@@ -105,17 +105,21 @@ describe.each(['classic', 'quorum'] as const)(
 );
 
 describeOn({ from: '4.0', because: 'earlier ones set no limit' })(
-  'a message that always fails, quorum queue without a delivery limit',
+  'a message that always fails, quorum queue declared elsewhere without a delivery limit',
   async () => {
     const broker = await openBroker();
 
     it("is redelivered by retry() up to the broker's default limit, then deleted", async () => {
       const queue = unique('limited');
       const attempts: number[] = [];
-      const Handler = handlerOf({ queue, queueType: 'quorum' }, (id: string, { attempt }) => {
-        if (id === 'bad') attempts.push(attempt);
-        return id === 'bad' ? retry() : undefined;
-      });
+      await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+      const Handler = handlerOf(
+        { queue, queueType: 'quorum', declare: { queue: false } },
+        (id: string, { attempt }) => {
+          if (id === 'bad') attempts.push(attempt);
+          return id === 'bad' ? retry() : undefined;
+        },
+      );
       const app = await startApp({ providers: [Handler] });
       await broker.send(queue, 'bad');
       await app.settled(21);
@@ -127,7 +131,11 @@ describeOn({ from: '4.0', because: 'earlier ones set no limit' })(
 
     it('causes a warning at startup if a policy is retry', async () => {
       const queue = unique('announced');
-      const Handler = handlerOf({ queue, queueType: 'quorum', onError: 'retry' }, () => undefined);
+      await broker.declare(queue, { arguments: { 'x-queue-type': 'quorum' } });
+      const Handler = handlerOf(
+        { queue, queueType: 'quorum', onError: 'retry', declare: { queue: false } },
+        () => undefined,
+      );
       const { log } = await startApp({ providers: [Handler] });
       expect(
         log.matching(
