@@ -18,6 +18,8 @@ export {
   ChannelLostError,
   HandlerTimeoutError,
   Panic,
+  RepublishError,
+  type RepublishFailureScope,
   SettleStartupError,
   ShutdownError,
 } from './model/errors';

@@ -1,6 +1,8 @@
 import type { OutgoingMessage } from '../delivery/republish';
 import type { IncomingMessage } from '../model/delivery';
+import type { RepublishError } from '../model/errors';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { LeftOut } from './writable-message';
 
 /**
  * How a delivery is settled on the channel that delivered it:
@@ -22,14 +24,21 @@ export type RepublishTarget =
 
 /**
  * What became of a published message:
- * - `confirmed`: the broker has it in a queue;
- * - `failed`: given up after some tries; a late confirm would make it a duplicate;
+ * - `confirmed`: the broker has it in a queue, perhaps without some of its properties and headers;
+ * - `failed`: given up; the error says whose failure it is, and whether the message may have arrived;
  * - `lost`: given up because the channel of the delivery closed, and the broker will redeliver it.
  */
 export type RepublishResult =
-  | { readonly status: 'confirmed' }
-  | { readonly status: 'failed'; readonly tries: number; readonly error: unknown }
+  | { readonly status: 'confirmed'; readonly reduced?: ReducedMessage | undefined }
+  | { readonly status: 'failed'; readonly tries: number; readonly error: RepublishError }
   | { readonly status: 'lost' };
+
+/** What a message was published without. */
+export interface ReducedMessage {
+  readonly leftOut: LeftOut;
+  /** Why the broker refused the whole message; `undefined` if it could not be written. */
+  readonly refusal: RepublishError | undefined;
+}
 
 /** One delivery, bound to the channel that delivered it. Exactly one of `settle` and `leave` is called, once. */
 export interface BrokerDelivery {

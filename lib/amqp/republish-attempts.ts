@@ -1,17 +1,33 @@
 import { type Clock, sleep } from '../clock';
+import { texts } from '../log/texts';
+import { RepublishError } from '../model/errors';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
-import type { RepublishResult, RepublishTarget } from './port';
+import type { RepublishTarget } from './port';
+import { judgeTry, type Plan, type TryResult } from './republish-judgement';
 import { waitingQueueOf } from './waiting-queues';
 
 const MOST_TRIES = 5;
 const FIRST_PAUSE = 100;
 
 /**
- * One try to publish a message.
+ * One try to publish a message. Rejects if nothing was written.
+ * @param plan how this try publishes.
  * @param limitMs the time that is left, in ms.
  * @param isRetry whether an earlier try failed.
  */
-export type Publish = (limitMs: number, isRetry: boolean) => Promise<string>;
+export type Publish = (plan: Plan, limitMs: number, isRetry: boolean) => Promise<TryResult>;
+
+/** How all tries of one message ended. */
+export type Tried =
+  | {
+      readonly status: 'confirmed';
+      /** How the try published that was confirmed. */
+      readonly plan: Plan;
+      /** Why an earlier try had to be reduced. */
+      readonly refusal: RepublishError | undefined;
+    }
+  | { readonly status: 'failed'; readonly tries: number; readonly error: RepublishError }
+  | { readonly status: 'lost' };
 
 /**
  * Tries to publish a message, 5 times at most, with a growing pause, all within the time limit. Ends as
@@ -21,25 +37,49 @@ export async function tryToPublish(
   clock: Clock,
   timeLimit: number,
   lost: AbortSignal,
-  attempt: Publish,
-): Promise<RepublishResult | { readonly status: 'unencodable' }> {
+  publish: Publish,
+  first: Plan,
+): Promise<Tried> {
   const deadline = clock.monotonic() + timeLimit;
-  let last: unknown;
+  let plan = first;
+  let last: RepublishError | undefined;
+  let refusal: RepublishError | undefined;
+  let mayHaveArrived = false;
   let tries = 0;
+  let pause = 0;
   while (tries < MOST_TRIES) {
-    if (tries > 0) await sleep(clock, FIRST_PAUSE * 2 ** (tries - 1), lost);
-    if (lost.aborted) break;
+    if (pause > 0) await sleep(clock, pause, lost);
     const left = deadline - clock.monotonic();
-    if (left <= 0) break;
+    if (lost.aborted || left <= 0) break;
     tries += 1;
-    try {
-      last = await attempt(left, tries > 1);
-    } catch (error) {
-      last = error;
-    }
-    if (last === 'confirmed' || last === 'unencodable') return { status: last };
+    const result = await resultOf(() => publish(plan, left, tries > 1));
+    if (result.status === 'confirmed') return { status: 'confirmed', plan, refusal };
+    const judgement = judgeTry(plan, result);
+    last = judgement.error;
+    mayHaveArrived ||= last.mayHaveArrived;
+    if (judgement.next === undefined) break;
+    if (judgement.next.form !== plan.form) refusal = last;
+    pause = judgement.next === plan ? FIRST_PAUSE * 2 ** (tries - 1) : 0;
+    plan = judgement.next;
   }
-  return lost.aborted ? { status: 'lost' } : { status: 'failed', tries, error: last };
+  if (lost.aborted) return { status: 'lost' };
+  const error = last ?? new RepublishError(texts.noTimeToRepublish, { scope: 'broker' });
+  return { status: 'failed', tries, error: withArrival(error, mayHaveArrived) };
+}
+
+async function resultOf(publish: () => Promise<TryResult>): Promise<TryResult> {
+  try {
+    return await publish();
+  } catch (error) {
+    return { status: 'unwritten', error };
+  }
+}
+
+// An earlier try may have arrived although the last one has not.
+function withArrival(error: RepublishError, mayHaveArrived: boolean): RepublishError {
+  if (error.mayHaveArrived === mayHaveArrived) return error;
+  const { message, scope, replyCode, cause } = error;
+  return new RepublishError(message, { scope, replyCode, mayHaveArrived, cause });
 }
 
 /** The queue to which a message is published, through the default exchange. */

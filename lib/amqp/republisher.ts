@@ -1,32 +1,20 @@
-import { type Clock, countdown, resultWithin, sleep } from '../clock';
+import { type Clock, countdown, resultWithin, sleep, within } from '../clock';
 import type { OutgoingMessage } from '../delivery/republish';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
+import { RepublishError } from '../model/errors';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { RepublishResult, RepublishTarget } from './port';
 import { type Publish, targetQueueOf, tryToPublish } from './republish-attempts';
+import type { Plan, TryResult } from './republish-judgement';
+import type { RepublishTransport } from './republish-transport';
 import { declareQueue, ensureDeadLetterQueue } from './topology';
 import type { TopologyClient } from './topology-client';
 import { delaysAtStartup, ensureWaitingQueue, waitingQueueOf } from './waiting-queues';
+import { type LeftOut, writableMessage } from './writable-message';
 
 /** How often a blocked connection is looked at again, in ms. */
 const BLOCKED_INTERVAL = 100;
-
-/** What became of one publish. */
-export type PublishResult = 'confirmed' | 'returned' | 'refused' | 'unknown' | 'unencodable';
-
-/** A connection that messages are published on. */
-export interface RepublishTransport {
-  /** Whether the broker has blocked the connection (memory or disk alarm). */
-  readonly isBlocked: boolean;
-  /** Rejects if there is no connection within `limitMs`. */
-  topology(limitMs: number): Promise<TopologyClient>;
-  /**
-   * Publishes a mandatory message to a queue through the default exchange and waits for the confirm.
-   * Rejects if there is no connection within `limitMs`.
-   */
-  publish(queue: string, message: OutgoingMessage, limitMs: number): Promise<PublishResult>;
-}
 
 /** The delivery whose message is published. */
 export interface Original {
@@ -47,11 +35,13 @@ export type Republish = (
  * queue, and waits for the confirm. A message that is returned or refused was not published: its target
  * is declared again and the publish tried again, 5 times in all, within the time limit. A message
  * without a confirm is unknown, not unsent: another try can make a duplicate. Nothing is published
- * while the broker blocks the connection.
+ * while the broker blocks the connection, or once the time limit is over.
  */
 export class Republisher {
   readonly #declared = new Set<string>();
   readonly #declaring = new Map<string, Promise<void>>();
+  /** The queues that refused a whole message and took it when it was plain. */
+  readonly #plainQueues = new Set<string>();
 
   constructor(
     private readonly subscription: SubscriptionMetadata,
@@ -68,55 +58,58 @@ export class Republisher {
     target: RepublishTarget,
     original: Original,
   ): Promise<RepublishResult> {
-    const attempt: Publish = (limitMs, isRetry) =>
-      this.#attempt(message, target, original, limitMs, isRetry);
     const { clock, timeLimit } = this;
-    const result = await tryToPublish(clock, timeLimit, original.lost, attempt);
-    if (result.status !== 'unencodable') return result;
-    return this.#withoutHeaders(message, target, original);
+    const queue = targetQueueOf(this.subscription, original.queue, target);
+    let leftOut: LeftOut | undefined;
+    const publish: Publish = async (plan, limitMs, isRetry) => {
+      const left = countdown(clock, limitMs);
+      while (this.transport.isBlocked && left() > 0 && !original.lost.aborted) {
+        await sleep(clock, Math.min(BLOCKED_INTERVAL, left()), original.lost);
+      }
+      if (this.transport.isBlocked) return { status: 'blocked' };
+      await this.#ensureTarget(target, original, left, isRetry);
+      const write = (limits: Parameters<typeof writableMessage>[1]): OutgoingMessage => {
+        const writable = writableMessage(message, limits, plan.form);
+        leftOut = writable.leftOut;
+        return writable.message;
+      };
+      return this.#publish(queue, write, plan, left, original.lost);
+    };
+    const form = this.#plainQueues.has(queue) ? 'plain' : 'whole';
+    const first: Plan = { form, isAlone: false };
+    const tried = await tryToPublish(clock, timeLimit, original.lost, publish, first);
+    if (tried.status !== 'confirmed') return tried;
+    const { plan, refusal } = tried;
+    if (refusal !== undefined && plan.form === 'plain') this.#plainQueues.add(queue);
+    return { status: 'confirmed', reduced: leftOut && { leftOut, refusal } };
   }
 
-  async #attempt(
-    message: OutgoingMessage,
-    target: RepublishTarget,
-    original: Original,
-    limitMs: number,
-    isRetry: boolean,
-  ): Promise<PublishResult | 'blocked'> {
-    const { transport, clock } = this;
-    const left = countdown(clock, limitMs);
-    while (transport.isBlocked && left() > 0 && !original.lost.aborted) {
-      await sleep(clock, Math.min(BLOCKED_INTERVAL, left()), original.lost);
+  async #publish(
+    queue: string,
+    message: Parameters<RepublishTransport['write']>[1],
+    { isAlone }: Plan,
+    left: () => number,
+    lost: AbortSignal,
+  ): Promise<TryResult> {
+    const limitMs = left();
+    // The connection can lead to another broker by now.
+    if (limitMs <= 0 || lost.aborted) {
+      throw new RepublishError(texts.noTimeToRepublish, { scope: 'broker' });
     }
-    if (transport.isBlocked) return 'blocked';
-    await this.#ensureTarget(target, original, left, isRetry);
-    // The connection may lead to another broker by now.
-    if (original.lost.aborted) return 'unknown';
-    const queue = targetQueueOf(this.subscription, original.queue, target);
-    const published = transport.publish(queue, message, left());
-    return (await resultOrError(clock, left(), published, original.lost)) ?? 'unknown';
-  }
-
-  // Only application headers can be unencodable; retry with the library's headers alone.
-  async #withoutHeaders(
-    message: OutgoingMessage,
-    target: RepublishTarget,
-    original: Original,
-  ): Promise<RepublishResult> {
-    const own = Object.entries(message.headers).filter(([name]) => name.startsWith('x-settle-'));
-    if (own.length === Object.keys(message.headers).length) {
-      return { status: 'failed', tries: 1, error: 'unencodable' };
+    const written = await this.transport.write(queue, message, { limitMs, isAlone, lost });
+    try {
+      const result = await resultWithin(this.clock, left(), written.result, lost);
+      return result ?? { status: 'unconfirmed' };
+    } finally {
+      written.end();
     }
-    const queue = targetQueueOf(this.subscription, original.queue, target);
-    this.log.write('headers-dropped', texts.headersLeftOut(queue));
-    return this.publish({ ...message, headers: Object.fromEntries(own) }, target, original);
   }
 
   // What a subscription declares at startup is declared again only after a failed publish; another waiting
   // queue on its first use, once for all messages that need it at the same time.
   async #ensureTarget(
     target: RepublishTarget,
-    { queue }: Original,
+    { queue, lost }: Original,
     left: () => number,
     isRetry: boolean,
   ): Promise<void> {
@@ -131,6 +124,10 @@ export class Republisher {
       this.#declaring.get(name) ??
       this.#declare(client, target, queue).finally(() => this.#declaring.delete(name));
     this.#declaring.set(name, declaring);
+    // A blocked connection does not answer.
+    if (!(await within(this.clock, left(), declaring, lost))) {
+      throw new RepublishError(texts.notDeclaredInTime(name), { scope: 'broker' });
+    }
     await declaring;
     this.#declared.add(name);
   }
@@ -144,21 +141,4 @@ export class Republisher {
     }
     if (subscription.queue !== undefined) await declareQueue(client, subscription, this.log);
   }
-}
-
-// As resultWithin, but what the publish rejects with is the error of this try.
-async function resultOrError<T>(
-  clock: Clock,
-  ms: number,
-  work: Promise<T>,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  let failure: { readonly error: unknown } | undefined;
-  const watched = work.catch((error: unknown) => {
-    failure = { error };
-    throw error;
-  });
-  const result = await resultWithin(clock, ms, watched, signal);
-  if (failure !== undefined) throw failure.error;
-  return result;
 }

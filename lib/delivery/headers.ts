@@ -16,7 +16,10 @@ export const SettleHeaders = Object.freeze({
   routingKey: 'x-settle-routing-key',
   /** A number that identifies a publish when the message is returned. */
   publishId: 'x-settle-copy',
-  /** On dead letters: `attempts`, `drop`, `error`, `timeout`, `invalid-payload` or `panic`. */
+  /**
+   * On dead letters: `attempts`, `drop`, `error`, `timeout`, `invalid-payload`, `panic` or
+   * `republish-failed`.
+   */
   reason: 'x-settle-reason',
   /** The name of the error, at most 128 bytes. */
   errorName: 'x-settle-error-name',

@@ -23,6 +23,27 @@ export interface OutgoingMessage {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
+/** A message without some of its properties and headers. */
+export function reducedMessage(
+  { body, properties, headers }: OutgoingMessage,
+  without: { readonly properties: readonly string[]; readonly headers: readonly string[] },
+): OutgoingMessage {
+  return {
+    body,
+    properties: withoutNames(properties, without.properties),
+    headers: withoutNames(headers, without.headers),
+  };
+}
+
+function withoutNames(
+  table: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> {
+  const left: Record<string, unknown> = Object.assign(Object.create(null), table);
+  for (const name of names) delete left[name];
+  return left;
+}
+
 /** The bounds of the texts in a dead letter's headers, in bytes. */
 export const HEADER_BOUNDS = Object.freeze({ name: 128, message: 1_024, stack: 4_096 });
 

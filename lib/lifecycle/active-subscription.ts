@@ -80,9 +80,10 @@ export class ActiveSubscription implements ConsumerListener {
     this.#consumedOnce();
   }
 
-  /** Counts abandoned settlements. */
-  recordResult({ status }: Settlement): void {
+  /** Counts abandoned settlements, and keeps the error of a failed republish. */
+  recordResult({ status, republishError }: Settlement): void {
     if (status === 'abandoned') this.#abandoned += 1;
+    if (status === 'republishFailed') this.#lastError = republishError;
   }
 
   async pause(): Promise<void> {

@@ -44,6 +44,11 @@ export function errorText(error: unknown): string {
   return message === '' ? name : shortened(`${name}: ${message}`, LONGEST_ERROR);
 }
 
+/** What an error says, without the name of a class that says nothing more. Never throws. */
+export function reasonText(error: unknown): string {
+  return errorText(error).replace(/^(?:Error|RepublishError): /, '');
+}
+
 /**
  * The stack of an error for a log: control characters are escaped, and every line but the first is indented,
  * so that no text of a message can look like a line of the log.

@@ -6,6 +6,7 @@ import {
   type MessageFacts,
   messageText,
   named,
+  reasonText,
 } from './format';
 
 /** A failure as a log line shows it. */
@@ -14,6 +15,7 @@ export interface FailureFacts {
 }
 
 const WHY_ONCE = '(Logged once.)';
+const LONGEST_NAME = 100;
 
 /** What became of a message, and what its handler and policies did. */
 export const messageTexts = {
@@ -33,6 +35,8 @@ export const messageTexts = {
   rejectedToExchange: (exchange: string): string =>
     `rejected; RabbitMQ moves it to exchange "${exchange}"`,
   rejected: 'rejected (no deadLetter configured)',
+  rejectedUnpublished:
+    'rejected; RabbitMQ deletes it unless the queue has a dead-letter exchange of its own',
   failFast: 'left unacknowledged; shutting down (policy failFast)',
   failFastNoAck: 'shutting down (policy failFast); RabbitMQ already removed the message (noAck)',
   noAck: (outcome: string): string =>
@@ -42,10 +46,24 @@ export const messageTexts = {
   requeuedOnShutdown: 'requeued without being handled: the subscription is stopping',
   lostOnShutdown: 'lost: the subscription is stopping and the message cannot be requeued (noAck)',
   abandoned: 'not acknowledged: its channel closed first. It will be redelivered and may run twice',
-  republishFailed: (queue: string, attempts: number, last: unknown): string =>
-    `could not be published to "${queue}" (${attempts === 1 ? '1 try' : `${attempts} tries`}, last: ${errorText(last)}). Requeued`,
-  poisonMessage: (delivery: MessageFacts, acquired: number, limit: number): string =>
-    `${messageText(delivery)}: delivered ${acquired} times (limit ${limit}) without completing an attempt; treated as a poison message. Check whether the handler exceeds RabbitMQ's consumer timeout.`,
+  republishFailed: (queue: string, tries: number, error: unknown): string =>
+    `could not be published to "${queue}" (${tries === 1 ? '1 try' : `${tries} tries`}, last: ${reasonText(error)}). Requeued`,
+  unpublishable: (queue: string, error: unknown, result: string): string =>
+    `could not be published to "${queue}" (${reasonText(error)}); ${result}`,
+  publishedWithout: (queue: string, names: readonly string[], refusal: unknown): string => {
+    const shown = names.map((name) => name.slice(0, LONGEST_NAME));
+    const without = `published to "${queue}" without ${listed(shown)}`;
+    return refusal === undefined
+      ? `${without}: not encodable, or too large for a frame`
+      : `${without}: RabbitMQ refused the whole message (${reasonText(refusal)})`;
+  },
+  poisonMessage: (
+    delivery: MessageFacts,
+    acquired: number,
+    limit: number,
+    isEnded: boolean,
+  ): string =>
+    `${messageText(delivery)}: delivered ${acquired} times (limit ${limit}) without completing an attempt; ${isEnded ? 'treated as a poison message' : 'handled again, since no deadLetter is configured'}. Check whether the handler exceeds RabbitMQ's consumer timeout.`,
   internalError: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: internal error while settling; requeued. Please report this.`,
 

@@ -1,4 +1,11 @@
-import { durationText, errorText, idText, queueText, roughDurationText } from './format';
+import {
+  durationText,
+  errorText,
+  idText,
+  queueText,
+  reasonText,
+  roughDurationText,
+} from './format';
 
 /** Channels, queues and servers. */
 export const rabbitmqTexts = {
@@ -26,8 +33,16 @@ export const rabbitmqTexts = {
     `${queueText(queue)}: consumer paused for ${durationText(ms)} because a message could not be republished.`,
   notCounting: (queue: string): string =>
     `queue "${queue}": expected a quorum queue, which counts redeliveries; found a redelivered message without a count. Retries are republished and counted from now on. Correct queueType. (Logged once.)`,
-  headersLeftOut: (queue: string): string =>
-    `published to "${queue}" without the application headers, which could not be encoded`,
+  republishError: (error: unknown): string => reasonText(error),
+  returned: (replyCode: number, replyText: string): string =>
+    `returned by RabbitMQ: ${replyCode} (${replyText}), the queue does not exist`,
+  nacked: 'refused by RabbitMQ (basic.nack): the queue is full or not available',
+  blocked: 'not published: RabbitMQ blocks the connection (memory or disk alarm)',
+  unconfirmed: 'published and not confirmed within republishTimeout; it may arrive later',
+  noTimeToRepublish: 'not published within republishTimeout',
+  noChannelInTime: 'not published within republishTimeout: RabbitMQ did not open a channel',
+  notDeclaredInTime: (queue: string): string =>
+    `not published within republishTimeout: RabbitMQ did not reply to the declaration of "${queue}"`,
   noConnection: 'no connection for republishing',
   otherBroker: (host: string, cluster = '', expected = ''): string =>
     `${host} leads to another broker (cluster "${cluster}") than the one that delivered the message (cluster "${expected}")`,

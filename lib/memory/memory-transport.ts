@@ -1,8 +1,19 @@
-import type { PublishResult, RepublishTransport } from '../amqp/republisher';
+import { decodedTable } from '../amqp/header-table';
+import { replyCodeOf } from '../amqp/refusal';
+import type {
+  PublishResult,
+  RepublishTransport,
+  WrittenPublish,
+} from '../amqp/republish-transport';
 import type { TopologyClient } from '../amqp/topology-client';
+import type { WriteLimits } from '../amqp/writable-message';
 import { SettleHeaders } from '../delivery/headers';
 import type { OutgoingMessage } from '../delivery/republish';
 import { type MemoryClient, memoryTopologyClientOf } from './memory-topology';
+
+/** What a client of RabbitMQ can write. */
+const LIMITS: WriteLimits = { frame: 131_072, headerTable: 65_536 };
+const NO_ROUTE = 312;
 
 /** Publishes on the server in memory, which is never blocked and always connected. */
 export class MemoryTransport implements RepublishTransport {
@@ -15,9 +26,26 @@ export class MemoryTransport implements RepublishTransport {
     return memoryTopologyClientOf(this.client);
   }
 
-  async publish(queue: string, message: OutgoingMessage): Promise<PublishResult> {
+  async write(
+    queue: string,
+    message: (limits: WriteLimits) => OutgoingMessage,
+  ): Promise<WrittenPublish> {
+    return { result: this.#publish(queue, message(LIMITS)), end: () => {} };
+  }
+
+  async #publish(queue: string, message: OutgoingMessage): Promise<PublishResult> {
     this.#published += 1;
-    const headers = { ...message.headers, [SettleHeaders.publishId]: this.#published };
-    return this.client.server.confirm(queue, { ...message, headers });
+    const headers = decodedTable(message.headers);
+    headers[SettleHeaders.publishId] = this.#published;
+    try {
+      const status = await this.client.server.confirm(queue, { ...message, headers });
+      if (status !== 'returned') return { status };
+      return { status, replyCode: NO_ROUTE, replyText: 'NO_ROUTE' };
+    } catch (error) {
+      const isRefused = replyCodeOf(error) !== undefined;
+      return isRefused
+        ? { status: 'closed', error, isAlone: true }
+        : { status: 'unencodable', error };
+    }
   }
 }

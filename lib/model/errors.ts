@@ -68,3 +68,44 @@ export class SettleStartupError extends AggregateError {
     );
   }
 }
+
+/**
+ * Whose failure a failed republish is:
+ * - `message`: RabbitMQ or the AMQP client refuses this message, whatever is left out of it;
+ * - `target`: the queue is missing, cannot be declared, or may not be declared;
+ * - `broker`: anything else: the queue is full, the connection is blocked or lost, the user may not publish.
+ * @publicApi
+ */
+export type RepublishFailureScope = 'message' | 'target' | 'broker';
+
+/**
+ * A message could not be republished. The message says why, in RabbitMQ's own words if it replied; the
+ * `cause` is the error of the AMQP client, if there is one.
+ * @publicApi
+ */
+export class RepublishError extends Error {
+  override readonly name: string = 'RepublishError';
+  readonly scope: RepublishFailureScope;
+  /** RabbitMQ's reply code; absent if it did not reply. */
+  readonly replyCode?: number;
+  /**
+   * Whether the message was written and neither confirmed, returned nor refused: it may be in its queue
+   * all the same, and then runs twice.
+   */
+  readonly mayHaveArrived: boolean;
+
+  constructor(
+    message: string,
+    details: {
+      readonly scope: RepublishFailureScope;
+      readonly replyCode?: number | undefined;
+      readonly mayHaveArrived?: boolean;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.scope = details.scope;
+    this.mayHaveArrived = details.mayHaveArrived ?? false;
+    if (details.replyCode !== undefined) this.replyCode = details.replyCode;
+  }
+}

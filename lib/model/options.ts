@@ -45,8 +45,9 @@ export interface RetryOptions {
   /**
    * How often RabbitMQ may deliver a message without it being republished, deliveries that cost no
    * attempt included: those that were requeued unprocessed, or not acknowledged in time. Beyond it the
-   * message is treated as a poison message, as at the cap. At least `attempts`. Only quorum queues of
-   * RabbitMQ 4.3 and later report the count (`x-acquired-count`); elsewhere it has no effect.
+   * message is dead-lettered as a poison message; without `deadLetter` a line reports it and it is handled
+   * again. At least `attempts`. Only quorum queues of RabbitMQ 4.3 and later report the count
+   * (`x-acquired-count`); elsewhere it has no effect.
    * @default 1000, or 10 times `attempts` if that is more
    */
   readonly maxDeliveries?: number;

@@ -1,5 +1,6 @@
 import type { Decision } from './decision';
 import type { Delivery } from './delivery';
+import type { RepublishError } from './errors';
 import type { Outcome } from './outcome';
 import type { SubscriptionMetadata } from './subscription-metadata';
 
@@ -42,7 +43,9 @@ export interface Settlement {
   readonly durationMs: number;
   /** The error of a handler that failed; absent if it returned or threw an outcome. */
   readonly error?: unknown;
-  /** The message that the decision published, or tried to. */
+  /** The message that the decision published, or tried to, as it was written. */
   readonly republished?: RepublishedMessage;
+  /** Why the message could not be republished; present whatever became of it then. */
+  readonly republishError?: RepublishError;
   readonly status: SettlementStatus;
 }

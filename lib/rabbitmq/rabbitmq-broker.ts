@@ -28,7 +28,8 @@ export class RabbitMQBroker implements Broker {
   constructor(private readonly dependencies: RabbitMQBrokerDependencies) {
     const { connection, clock } = dependencies;
     this.#connection = new ManagedConnection(connection, clock);
-    this.#republishing = new RepublishConnection(new SecondConnection(this.#connection, clock));
+    const open = (): SecondConnection => new SecondConnection(this.#connection, clock);
+    this.#republishing = new RepublishConnection(open(), open, clock);
   }
 
   consumer(

@@ -1,13 +1,29 @@
-import type { PublishResult, RepublishTransport } from '../amqp/republisher';
+import type { RepublishTransport, WriteOptions, WrittenPublish } from '../amqp/republish-transport';
 import type { TopologyClient } from '../amqp/topology-client';
+import type { WriteLimits } from '../amqp/writable-message';
+import { type Clock, countdown, within } from '../clock';
 import type { OutgoingMessage } from '../delivery/republish';
+import { texts } from '../log/texts';
+import { connectionErrorOf } from './connection-error';
 import { RepublishChannel } from './republish-channel';
 import { topologyClientOf } from './scratch-channel';
 import type { SecondConnection } from './second-connection';
+import { Turns } from './turns';
 import type { RawConnection } from './types';
 
-/** The confirm channel of one connection. */
-interface ConfirmChannel {
+/** A body from this size on is published on a channel of its own: the server can find it too large. */
+const LARGE_BODY = 1024 * 1024;
+/** How long closing a connection for one message may take, in ms. */
+const CLOSING_LIMIT = 1_000;
+/** amqplib encodes a header table into a buffer of this size, in bytes. */
+const LARGEST_HEADER_TABLE = 65_536;
+/** The frame that RabbitMQ agrees to by default, in bytes. */
+const DEFAULT_FRAME = 131_072;
+
+type MakeMessage = (limits: WriteLimits) => OutgoingMessage;
+
+/** The confirm channel that all small messages of one connection share. */
+interface SharedChannel {
   readonly connection: RawConnection;
   readonly opening: Promise<RepublishChannel>;
   /** `undefined` while it opens. */
@@ -17,12 +33,23 @@ interface ConfirmChannel {
 /**
  * Publishes on a connection of its own: under a memory alarm the broker stops reading every connection
  * that has published, acknowledgements included, so nothing is ever published where deliveries are
- * settled. One confirm channel; a new one when the last has closed, or when the connection leads elsewhere.
+ * settled. One confirm channel, a new one when the last has closed or when the connection leads elsewhere;
+ * another for each large body; and a connection for each message over which the broker can close one, one
+ * at a time.
  */
 export class RepublishConnection implements RepublishTransport {
-  #confirms: ConfirmChannel | undefined;
+  readonly #turns: Turns;
+  #shared: SharedChannel | undefined;
+  #alone: SecondConnection | undefined;
 
-  constructor(private readonly connection: SecondConnection) {}
+  /** @param open makes another connection like the first. */
+  constructor(
+    private readonly connection: SecondConnection,
+    private readonly open: () => SecondConnection,
+    private readonly clock: Clock,
+  ) {
+    this.#turns = new Turns(clock);
+  }
 
   get isBlocked(): boolean {
     return this.connection.isBlocked;
@@ -32,31 +59,97 @@ export class RepublishConnection implements RepublishTransport {
     return topologyClientOf(await this.connection.raw(limitMs));
   }
 
-  async publish(queue: string, message: OutgoingMessage, limitMs: number): Promise<PublishResult> {
+  async write(
+    queue: string,
+    message: MakeMessage,
+    { limitMs, isAlone, lost }: WriteOptions,
+  ): Promise<WrittenPublish> {
+    const left = countdown(this.clock, limitMs);
+    if (isAlone) return this.#writeAlone(queue, message, left, lost);
     const raw = this.connection.current ?? (await this.connection.raw(limitMs));
-    let confirms = this.#confirms;
-    const isUsable = confirms?.connection === raw && confirms.channel?.isOpen !== false;
-    if (confirms === undefined || !isUsable) confirms = this.#open(raw);
-    const channel = confirms.channel ?? (await confirms.opening);
-    return channel.publish(queue, message);
+    const made = message(limitsOf(raw));
+    if (made.body.length < LARGE_BODY) {
+      const channel = await this.#sharedChannel(raw, left);
+      return { result: channel.publish(queue, made), end: () => {} };
+    }
+    const channel = await this.#ownChannel(raw, left);
+    return { result: channel.publish(queue, made), end: () => void channel.close() };
   }
 
-  /** Closes channel and connection within `limitMs`; what is unconfirmed becomes unknown. Never rejects. */
+  /** Closes channel and connections within `limitMs`; what is unconfirmed becomes unknown. Never rejects. */
   async close(limitMs: number): Promise<void> {
-    void this.#confirms?.channel?.close();
-    await this.connection.close(limitMs);
+    void this.#shared?.channel?.close();
+    await Promise.all([this.connection.close(limitMs), this.#alone?.close(limitMs)]);
   }
 
-  #open(connection: RawConnection): ConfirmChannel {
-    const opening = connection.createConfirmChannel().then((raw) => {
-      confirms.channel = new RepublishChannel(raw);
-      return confirms.channel;
-    });
-    const confirms: ConfirmChannel = { connection, opening };
-    this.#confirms = confirms;
-    opening.catch(() => {
-      if (this.#confirms === confirms) this.#confirms = undefined;
-    });
-    return confirms;
+  async #writeAlone(
+    queue: string,
+    message: MakeMessage,
+    left: () => number,
+    lost: AbortSignal,
+  ): Promise<WrittenPublish> {
+    const endTurn = await this.#turns.take(left(), lost);
+    if (endTurn === undefined) throw new Error(texts.noTimeToRepublish);
+    const connection = this.open();
+    this.#alone = connection;
+    const end = (): void => {
+      void connection.close(CLOSING_LIMIT).then(endTurn);
+    };
+    try {
+      const raw = await connection.raw(left());
+      const channel = await this.#ownChannel(raw, left);
+      return { result: channel.publish(queue, message(limitsOf(raw))), end };
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
+
+  async #sharedChannel(connection: RawConnection, left: () => number): Promise<RepublishChannel> {
+    let shared = this.#shared;
+    const isUsable = shared?.connection === connection && shared.channel?.isOpen !== false;
+    if (shared === undefined || !isUsable) shared = this.#openShared(connection);
+    return shared.channel ?? this.#inTime(shared.opening, left);
+  }
+
+  #openShared(connection: RawConnection): SharedChannel {
+    const opening = openChannel(connection, false).then((channel) => {
+      shared.channel = channel;
+      return channel;
+    });
+    const shared: SharedChannel = { connection, opening };
+    this.#shared = shared;
+    opening.catch(() => {
+      if (this.#shared === shared) this.#shared = undefined;
+    });
+    return shared;
+  }
+
+  async #ownChannel(connection: RawConnection, left: () => number): Promise<RepublishChannel> {
+    const opening = openChannel(connection, true);
+    try {
+      return await this.#inTime(opening, left);
+    } catch (error) {
+      opening.then((channel) => channel.close()).catch(() => undefined); // It can open late.
+      throw error;
+    }
+  }
+
+  // The broker does not reply on a connection that it blocks.
+  async #inTime(opening: Promise<RepublishChannel>, left: () => number): Promise<RepublishChannel> {
+    if (await within(this.clock, left(), opening)) return opening;
+    throw new Error(texts.noChannelInTime);
+  }
+}
+
+async function openChannel(raw: RawConnection, isAlone: boolean): Promise<RepublishChannel> {
+  const connectionError = connectionErrorOf(raw);
+  return new RepublishChannel(await raw.createConfirmChannel(), { isAlone, connectionError });
+}
+
+function limitsOf(raw: RawConnection): WriteLimits {
+  // The typings of amqplib do not have it; 0 means no limit.
+  const { frameMax } = raw.connection as unknown as { readonly frameMax?: unknown };
+  const frame = typeof frameMax === 'number' && frameMax > 0 ? frameMax : DEFAULT_FRAME;
+  return { frame, headerTable: LARGEST_HEADER_TABLE };
 }

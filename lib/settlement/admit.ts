@@ -5,6 +5,9 @@ import { type DecisionOptions, decisionAtTheCap } from './decide';
  * The decision about a delivery whose handler must not be called: it arrives beyond the cap, since its
  * consumer died on the last attempt, or RabbitMQ has delivered it more often than
  * `retry.maxDeliveries`. `undefined` if the handler is to be called. Pure.
+ *
+ * Deliveries alone never cost a message: a requeue after a failed republish is one, too. Without
+ * `deadLetter` the handler is called.
  * @param attempt the number of this attempt, from 1.
  * @param acquired how often the broker has delivered the message, this time included; 0 if unknown.
  */
@@ -13,8 +16,13 @@ export function admit(
   acquired: number,
   options: DecisionOptions,
 ): Decision | undefined {
-  const { retry, noAck } = options;
+  const { retry, noAck, deadLetter } = options;
   if (retry === undefined || noAck) return undefined;
-  const { attempts, maxDeliveries = Number.POSITIVE_INFINITY } = retry;
-  return attempt > attempts || acquired > maxDeliveries ? decisionAtTheCap(options) : undefined;
+  if (attempt > retry.attempts) return decisionAtTheCap(options);
+  return deadLetter && isPoison(acquired, options) ? decisionAtTheCap(options) : undefined;
+}
+
+/** Whether RabbitMQ has delivered a message more often than `retry.maxDeliveries`. */
+export function isPoison(acquired: number, { retry }: DecisionOptions): boolean {
+  return acquired > (retry?.maxDeliveries ?? Number.POSITIVE_INFINITY);
 }

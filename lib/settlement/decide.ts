@@ -1,4 +1,5 @@
-import type { DeadLetterReason, Decision } from '../model/decision';
+import type { DeadLetterReason, Decision, RepublishDecision } from '../model/decision';
+import type { RepublishFailureScope } from '../model/errors';
 import type { Cause } from '../model/failure-mark';
 
 /** A delay in whole ms; `backoff`: it came from the subscription, not from the handler. */
@@ -64,6 +65,23 @@ export function decide(
 /** The decision about a message that has used up its attempts. */
 export function decisionAtTheCap(options: DecisionOptions): Decision {
   return deadLetter(options, 'attempts') ?? REJECT_WITH_WARNING;
+}
+
+/**
+ * The decision about a message that could not be republished; `undefined` if it is requeued, to be tried
+ * again later. A message that is refused itself is dead-lettered, else rejected: the dead-letter exchange of
+ * its queue takes it, if there is one. A queue that is refused or missing never costs a message, but
+ * a message that was to be retried through it can be dead-lettered.
+ * @param failed the decision that could not be carried out.
+ */
+export function decisionUnpublished(
+  failed: RepublishDecision,
+  scope: RepublishFailureScope,
+  options: DecisionOptions,
+): Decision | undefined {
+  if (scope === 'broker') return undefined;
+  const dead = failed.kind === 'republish' ? deadLetter(options, 'republish-failed') : undefined;
+  return dead ?? (scope === 'message' ? REJECT_WITH_WARNING : undefined);
 }
 
 function deadLetter(options: DecisionOptions, reason: DeadLetterReason): Decision | undefined {

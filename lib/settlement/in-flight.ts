@@ -1,5 +1,6 @@
 import type { BrokerDelivery } from '../amqp/port';
 import type { DeliveryRecord } from '../delivery/delivery-record';
+import type { RepublishError } from '../model/errors';
 import type { RepublishedMessage } from '../model/settlement';
 
 /** One delivery from its arrival until it is settled and its `andAfter` work has ended. */
@@ -16,4 +17,13 @@ export interface InFlight {
   requeue?: (() => void) | undefined;
   /** The message that its decision publishes. */
   republished?: RepublishedMessage;
+  /** The message that could not be published, if there is one. */
+  unpublished?: UnpublishedMessage;
+}
+
+/** A message that could not be published. */
+export interface UnpublishedMessage {
+  readonly queue: string;
+  readonly tries: number;
+  readonly error: RepublishError;
 }

@@ -17,6 +17,6 @@ export interface ReceiverHost {
   failFast(inFlight: InFlight, error: unknown): void;
   /** Whether anything subscribes to settlements. */
   isObserved(): boolean;
-  /** Called for each settlement if anything subscribes, and for each abandoned one. */
+  /** Called for each settlement if anything subscribes, and for each that is abandoned or not republished. */
   settled(settlement: Settlement): void;
 }

@@ -6,7 +6,7 @@ import { type Outcome, retry } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { isThenable } from '../model/thenable';
 import type { Handling } from '../pipeline/interceptor';
-import { admit } from './admit';
+import { admit, isPoison } from './admit';
 import type { InFlight } from './in-flight';
 import type { ReceiverHost } from './receiver-host';
 import { Settler } from './settler';
@@ -86,8 +86,8 @@ export class Receiver {
       return;
     }
     const refusal = admit(attempt, acquired, subscription);
+    this.#warnOfPoison(delivery, acquired);
     if (refusal !== undefined) {
-      this.#warnOfPoison(delivery, acquired);
       this.#settler.carryOut(inFlight, UNPROCESSED, refusal);
       return;
     }
@@ -134,10 +134,11 @@ export class Receiver {
   }
 
   #warnOfPoison(delivery: DeliveryRecord, acquired: number): void {
-    const { attempts, maxDeliveries } = this.subscription.retry ?? {};
-    if (attempts === undefined || maxDeliveries === undefined || delivery.attempt > attempts)
-      return;
-    const text = texts.poisonMessage(delivery, acquired, maxDeliveries);
+    const { retry, deadLetter } = this.subscription;
+    if (retry === undefined || delivery.attempt > retry.attempts) return;
+    if (!isPoison(acquired, this.subscription)) return;
+    const isEnded = deadLetter !== undefined;
+    const text = texts.poisonMessage(delivery, acquired, retry.maxDeliveries, isEnded);
     this.host.log.write('poison-message', text);
   }
 

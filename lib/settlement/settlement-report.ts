@@ -1,4 +1,4 @@
-import type { RepublishTarget } from '../amqp/port';
+import type { ReducedMessage } from '../amqp/port';
 import type { DeliveryRecord } from '../delivery/delivery-record';
 import type { LogKind } from '../log/kinds';
 import type { SubscriptionLog } from '../log/subscription-log';
@@ -7,6 +7,7 @@ import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { Decision } from '../model/decision';
 import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { InFlight, UnpublishedMessage } from './in-flight';
 
 /** One line: its kind and what happened to the message. */
 type Result = readonly [kind: LogKind, text: string];
@@ -24,16 +25,17 @@ export class SettlementReport {
   ) {}
 
   /** The decision was carried out. */
-  sent(delivery: DeliveryRecord, outcome: Outcome, decision: Decision): void {
+  sent(inFlight: InFlight, outcome: Outcome, decision: Decision): void {
+    const { delivery, unpublished } = inFlight;
     const failure = failureMarkOf(outcome);
     if (failure === undefined && decision.kind === 'ack') return;
     const isRetry = decision.kind === 'requeue' || decision.kind === 'republish';
     if (isRetry && this.subscription.retry === undefined) this.#warnOfEndlessRetry(outcome);
-    const [kind, result] = this.#resultOf(outcome, decision);
+    const [kind, result] = this.#resultOf(inFlight, outcome, decision);
     const line = (): string => texts.result(delivery, result, failure);
     const isAtTheCap = outcome.kind !== 'drop' && isEnd(decision);
     const isAskedFor = failure === undefined && !isAtTheCap && decision.kind !== 'none';
-    if (isAskedFor) this.log.debug(kind, line);
+    if (isAskedFor && unpublished === undefined) this.log.debug(kind, line);
     else this.log.write(kind, line, failure?.error);
   }
 
@@ -57,15 +59,28 @@ export class SettlementReport {
   republishFailed(
     delivery: DeliveryRecord,
     outcome: Outcome,
-    queue: string,
-    { tries, error }: { readonly tries: number; readonly error: unknown },
+    { queue, tries, error }: UnpublishedMessage,
   ): void {
     const result = texts.republishFailed(queue, tries, error);
     const line = texts.result(delivery, result, failureMarkOf(outcome));
     this.log.write('republish-failed', line, error);
   }
 
-  #resultOf(outcome: Outcome, decision: Decision): Result {
+  /** The message was published without some of its properties or headers. */
+  reduced({ delivery, republished }: InFlight, { leftOut, refusal }: ReducedMessage): void {
+    const headers = leftOut.headers.map((name) => `header "${name}"`);
+    const names = [...leftOut.properties, ...headers];
+    const result = texts.publishedWithout(republished?.queue ?? '', names, refusal);
+    this.log.write('headers-dropped', texts.result(delivery, result, undefined));
+  }
+
+  #resultOf({ unpublished }: InFlight, outcome: Outcome, decision: Decision): Result {
+    const [kind, result] = this.#decisionOf(outcome, decision);
+    if (unpublished === undefined) return [kind, result];
+    return [kind, texts.unpublishable(unpublished.queue, unpublished.error, result)];
+  }
+
+  #decisionOf(outcome: Outcome, decision: Decision): Result {
     switch (decision.kind) {
       case 'ack':
         return ['skipped', texts.skipped];
@@ -85,12 +100,13 @@ export class SettlementReport {
   }
 
   get #rejected(): Result {
-    if (this.subscription.deadLetter?.by === 'broker') {
-      return ['dead-lettered', texts.rejectedToRoute(this.#deadLetterQueue)];
+    const { deadLetter } = this.subscription;
+    if (deadLetter?.by === 'broker') {
+      return ['dead-lettered', texts.rejectedToRoute(deadLetter.queue)];
     }
     const exchange = deadLetterExchangeOf(this.subscription);
-    const isKnown = typeof exchange === 'string';
-    return ['rejected', isKnown ? texts.rejectedToExchange(exchange) : texts.rejected];
+    if (typeof exchange === 'string') return ['rejected', texts.rejectedToExchange(exchange)];
+    return ['rejected', deadLetter === undefined ? texts.rejected : texts.rejectedUnpublished];
   }
 
   get #deadLetterQueue(): string {
@@ -102,12 +118,6 @@ export class SettlementReport {
     this.#warnedOfEndlessRetry = true;
     this.log.write('endless-retry', texts.endlessRetry(kind));
   }
-}
-
-/** The queue that a target stands for in log lines. */
-export function targetText(subscription: SubscriptionMetadata, target: RepublishTarget): string {
-  const { deadLetter, queue } = subscription;
-  return (target.to === 'deadLetter' ? deadLetter?.queue : queue) ?? '';
 }
 
 function isEnd(decision: Decision): boolean {

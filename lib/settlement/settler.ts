@@ -1,16 +1,17 @@
-import type { RepublishTarget, SettleAction, Written } from '../amqp/port';
+import type { ReducedMessage, SettleAction, Written } from '../amqp/port';
 import { targetQueueOf } from '../amqp/republish-attempts';
-import { deadLetterMessageOf, type OutgoingMessage, retryMessageOf } from '../delivery/republish';
+import { type OutgoingMessage, reducedMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
 import type { Decision, RepublishDecision } from '../model/decision';
 import { failureMarkOf, type Outcome, workOf } from '../model/outcome';
 import type { Settlement, SettlementStatus } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { runAfterWork } from './after-work';
-import { decide } from './decide';
-import type { InFlight } from './in-flight';
+import { decide, decisionUnpublished } from './decide';
+import type { InFlight, UnpublishedMessage } from './in-flight';
+import { outgoingOf } from './outgoing';
 import type { ReceiverHost } from './receiver-host';
-import { SettlementReport, targetText } from './settlement-report';
+import { SettlementReport } from './settlement-report';
 import { verdictOf } from './verdict';
 
 const REQUEUE: Decision = Object.freeze({ kind: 'requeue' });
@@ -84,11 +85,11 @@ export class Settler {
         return void this.#republish(inFlight, outcome, decision);
       case 'leaveUnsettled':
         inFlight.brokerDelivery.leave();
-        this.#report.sent(inFlight.delivery, outcome, decision);
+        this.#report.sent(inFlight, outcome, decision);
         this.host.failFast(inFlight, failureMarkOf(outcome)?.error);
         return this.#finish(inFlight, outcome, decision, 'none');
       case 'none':
-        this.#report.sent(inFlight.delivery, outcome, decision);
+        this.#report.sent(inFlight, outcome, decision);
         return this.#finish(inFlight, outcome, decision, 'none');
     }
   }
@@ -104,7 +105,7 @@ export class Settler {
 
   #send(inFlight: InFlight, outcome: Outcome, decision: Decision, action: SettleAction): void {
     settleInContext(inFlight, action, (isWritten) => {
-      if (isWritten) this.#report.sent(inFlight.delivery, outcome, decision);
+      if (isWritten) this.#report.sent(inFlight, outcome, decision);
       this.#finish(inFlight, outcome, decision, isWritten ? 'sent' : 'abandoned');
     });
   }
@@ -114,44 +115,59 @@ export class Settler {
     outcome: Outcome,
     decision: RepublishDecision,
   ): Promise<void> {
-    const { brokerDelivery, delivery } = inFlight;
+    const { subscription, host } = this;
+    const { brokerDelivery } = inFlight;
     inFlight.requeue = this.#requeueOf(inFlight, outcome, decision);
-    const [message, target] = this.#messageFor(inFlight, outcome, decision);
-    const queue = targetQueueOf(this.subscription, brokerDelivery.queue, target);
+    const { message, target } = outgoingOf(
+      inFlight,
+      outcome,
+      decision,
+      subscription,
+      host.clock.now(),
+    );
+    const queue = targetQueueOf(subscription, brokerDelivery.queue, target);
     const delayMs = target.to === 'retry' ? target.delayMs : 0;
     inFlight.republished = { queue, delayMs, ...message };
     const result = await brokerDelivery.republish(message, target);
     if (inFlight.givenUp) return;
-    if (result.status === 'confirmed') return this.#send(inFlight, outcome, decision, 'ack');
     if (result.status === 'lost') return this.#finish(inFlight, outcome, decision, 'abandoned');
-    // Rejected, the delivery would be deleted at a queue's limit; requeued before the consumer is
-    // cancelled, it would come straight back.
+    if (result.status === 'confirmed') {
+      this.#reduced(inFlight, message, result.reduced);
+      return this.#send(inFlight, outcome, decision, 'ack');
+    }
+    const { tries, error } = result;
+    const unpublished = { queue, tries, error };
+    inFlight.unpublished = unpublished;
+    const instead = decisionUnpublished(decision, error.scope, subscription);
+    if (instead !== undefined) return this.carryOut(inFlight, outcome, instead);
+    await this.#requeueUnpublished(inFlight, outcome, decision, unpublished);
+  }
+
+  // Rejected, the delivery would be deleted at a queue's limit; requeued before the consumer is
+  // cancelled, it would come straight back.
+  async #requeueUnpublished(
+    inFlight: InFlight,
+    outcome: Outcome,
+    decision: RepublishDecision,
+    unpublished: UnpublishedMessage,
+  ): Promise<void> {
     await this.host.pauseAfterFailure();
     if (inFlight.givenUp) return;
     settleInContext(inFlight, 'requeueUnprocessed', (isWritten) => {
-      const name = targetText(this.subscription, target);
-      if (isWritten) this.#report.republishFailed(delivery, outcome, name, result);
+      if (isWritten) this.#report.republishFailed(inFlight.delivery, outcome, unpublished);
       this.#finish(inFlight, outcome, decision, isWritten ? 'republishFailed' : 'abandoned');
     });
   }
 
-  #messageFor(
-    { delivery }: InFlight,
-    outcome: Outcome,
-    decision: RepublishDecision,
-  ): [OutgoingMessage, RepublishTarget] {
-    const now = this.host.clock.now();
-    if (decision.kind === 'republish') {
-      const { attempt, delayMs } = decision;
-      return [retryMessageOf(delivery, attempt, now), { to: 'retry', delayMs }];
-    }
-    const diagnosis = {
-      reason: decision.reason,
-      error: failureMarkOf(outcome)?.error,
-      text: outcome.reason,
-      withStack: this.subscription.deadLetter?.stack ?? false,
-    };
-    return [deadLetterMessageOf(delivery, diagnosis, now), { to: 'deadLetter' }];
+  #reduced(
+    inFlight: InFlight,
+    message: OutgoingMessage,
+    reduced: ReducedMessage | undefined,
+  ): void {
+    const { republished } = inFlight;
+    if (reduced === undefined || republished === undefined) return;
+    inFlight.republished = { ...republished, ...reducedMessage(message, reduced.leftOut) };
+    this.#report.reduced(inFlight, reduced);
   }
 
   #finish(
@@ -164,7 +180,8 @@ export class Settler {
     inFlight.requeue = undefined;
     if (status === 'abandoned') this.#report.abandoned(inFlight.delivery, outcome);
     const work = status === 'sent' || decision.kind === 'none' ? workOf(outcome) : [];
-    if (work.length === 0 && status !== 'abandoned' && !host.isObserved()) {
+    const isCounted = status === 'abandoned' || status === 'republishFailed';
+    if (work.length === 0 && !isCounted && !host.isObserved()) {
       return this.finished(inFlight);
     }
     const settlement = this.#settlementOf(inFlight, outcome, decision, status);
@@ -176,7 +193,7 @@ export class Settler {
   }
 
   #settlementOf(
-    { delivery, startedAt, republished }: InFlight,
+    { delivery, startedAt, republished, unpublished }: InFlight,
     outcome: Outcome,
     decision: Decision,
     status: SettlementStatus,
@@ -193,6 +210,7 @@ export class Settler {
     };
     if (failure !== undefined) settlement.error = failure.error;
     if (republished !== undefined) settlement.republished = republished;
+    if (unpublished !== undefined) settlement.republishError = unpublished.error;
     return Object.freeze(settlement);
   }
 }

@@ -54,11 +54,18 @@ export function method(name: MethodName, channel: number, ...values: Buffer[]): 
   return frame(frameTypes.method, channel, Buffer.concat([...numbers, ...values]));
 }
 
-/** A content header without properties, for bodies of this total length. */
-export function contentHeader(channel: number, bodySize: number): Buffer {
-  const payload = [argument.short(60), argument.short(0), argument.longLong(bodySize)];
-  return frame(frameTypes.header, channel, Buffer.concat([...payload, argument.short(0)]));
+/** A content header for bodies of this total length; without properties unless some are given, encoded. */
+export function contentHeader(
+  channel: number,
+  bodySize: number,
+  { flags, properties }: { readonly flags: number; readonly properties: Buffer } = NO_PROPERTIES,
+): Buffer {
+  const start = [argument.short(60), argument.short(0), argument.longLong(bodySize)];
+  const payload = Buffer.concat([...start, argument.short(flags), properties]);
+  return frame(frameTypes.header, channel, payload);
 }
+
+const NO_PROPERTIES = { flags: 0, properties: Buffer.alloc(0) };
 
 /** A content body frame. */
 export function contentBody(channel: number, body: Buffer): Buffer {

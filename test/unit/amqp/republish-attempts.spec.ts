@@ -1,36 +1,53 @@
 import { describe, expect, it, vi } from 'vitest';
-import { targetQueueOf, tryToPublish } from '../../../lib/amqp/republish-attempts';
+import { type Publish, targetQueueOf, tryToPublish } from '../../../lib/amqp/republish-attempts';
+import type { Plan, TryResult } from '../../../lib/amqp/republish-judgement';
 import { FakeClock } from '../../support/fake-clock';
 import { aSubscription } from '../fixtures';
 
-type Attempt = Parameters<typeof tryToPublish>[3];
+const FIRST: Plan = { form: 'whole', isAlone: false };
+const RETURNED: TryResult = { status: 'returned', replyCode: 312, replyText: 'NO_ROUTE' };
 
-function setUp(attempt: Attempt, timeLimit = 30_000) {
+function closedWith(code: number, isAlone: boolean): TryResult {
+  const error = Object.assign(new Error(`closed: ${code}`), { code });
+  return { status: 'closed', error, isAlone };
+}
+
+function setUp(publish: Publish, timeLimit = 30_000) {
   const clock = new FakeClock();
   const lost = new AbortController();
   const started = clock.monotonic();
   const times: number[] = [];
-  const tries = vi.fn<Attempt>((...args) => {
+  const tries = vi.fn<Publish>((...args) => {
     times.push(clock.monotonic() - started);
-    return attempt(...args);
+    return publish(...args);
   });
-  return { clock, lost, times, tries, result: tryToPublish(clock, timeLimit, lost.signal, tries) };
+  const result = tryToPublish(clock, timeLimit, lost.signal, tries, FIRST);
+  return { clock, lost, times, tries, result };
+}
+
+/** Publishes with these results, one after the other. */
+function inTurn(...results: TryResult[]): Publish {
+  return async () => results.shift() ?? { status: 'confirmed' };
 }
 
 describe('tryToPublish', () => {
   it('stops after the first confirmed try', async () => {
-    const { result, tries, clock } = setUp(async () => 'confirmed');
-    expect(await result).toEqual({ status: 'confirmed' });
-    expect(tries).toHaveBeenCalledExactlyOnceWith(30_000, false);
+    const { result, tries, clock } = setUp(async () => ({ status: 'confirmed' }));
+    expect(await result).toEqual({ status: 'confirmed', plan: FIRST, refusal: undefined });
+    expect(tries).toHaveBeenCalledExactlyOnceWith(FIRST, 30_000, false);
     expect(clock.pending).toEqual([]);
   });
 
   it('tries five times with growing pauses and reports the last result', async () => {
-    const { result, times, tries, clock } = setUp(async () => 'returned');
+    const { result, times, tries, clock } = setUp(async () => RETURNED);
     await clock.pass(60_000);
-    expect(await result).toEqual({ status: 'failed', tries: 5, error: 'returned' });
+    expect(await result).toMatchObject({
+      status: 'failed',
+      tries: 5,
+      error: { scope: 'target', message: expect.stringContaining('312 (NO_ROUTE)') },
+    });
     expect(times).toEqual([0, 100, 300, 700, 1_500]);
-    expect(tries.mock.calls).toEqual([
+    expect(tries.mock.calls.map(([, limitMs, isRetry]) => [limitMs, isRetry])).toEqual([
       [30_000, false],
       [29_900, true],
       [29_700, true],
@@ -39,33 +56,68 @@ describe('tryToPublish', () => {
     ]);
   });
 
-  it('tries again after an error and reports it', async () => {
-    const error = new Error('nacked');
-    const { result, clock } = setUp(() => Promise.reject(error));
-    await clock.pass(60_000);
-    expect(await result).toEqual({ status: 'failed', tries: 5, error });
-    const thrown = setUp(() => {
-      throw error;
+  it('tries again after an error, rejected or thrown, and reports it', async () => {
+    const cause = new Error('no connection');
+    const failed = {
+      status: 'failed',
+      tries: 5,
+      error: { message: 'no connection', scope: 'broker', mayHaveArrived: false, cause },
+    };
+    const rejecting = setUp(() => Promise.reject(cause));
+    await rejecting.clock.pass(60_000);
+    expect(await rejecting.result).toMatchObject(failed);
+    const throwing = setUp(() => {
+      throw cause;
     });
-    await thrown.clock.pass(60_000);
-    expect(await thrown.result).toEqual({ status: 'failed', tries: 5, error });
+    await throwing.clock.pass(60_000);
+    expect(await throwing.result).toMatchObject(failed);
   });
 
   it('starts no try after the time limit', async () => {
-    const { result, times, clock } = setUp(async () => 'returned', 500);
+    const { result, times, clock } = setUp(async () => RETURNED, 500);
     await clock.pass(60_000);
-    expect(await result).toEqual({ status: 'failed', tries: 3, error: 'returned' });
+    expect(await result).toMatchObject({ status: 'failed', tries: 3 });
     expect(times).toEqual([0, 100, 300]);
   });
 
-  it('does not retry a message that cannot be encoded', async () => {
-    const { result, tries } = setUp(async () => 'unencodable');
-    expect(await result).toEqual({ status: 'unencodable' });
+  it('publishes alone after a close that may be the fault of the message, at once', async () => {
+    const { result, tries, clock } = setUp(inTurn(closedWith(406, false)));
+    expect(await result).toMatchObject({ status: 'confirmed', plan: { ...FIRST, isAlone: true } });
+    expect(tries).toHaveBeenCalledTimes(2);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('publishes less and less of a message that is refused alone', async () => {
+    const refused = closedWith(541, true);
+    const { result, tries } = setUp(inTurn(closedWith(541, false), refused, refused));
+    expect(await result).toMatchObject({
+      status: 'confirmed',
+      plan: { form: 'bare', isAlone: true },
+      refusal: { replyCode: 541 },
+    });
+    expect(tries.mock.calls.map(([plan]) => plan)).toEqual([
+      { form: 'whole', isAlone: false },
+      { form: 'whole', isAlone: true },
+      { form: 'plain', isAlone: true },
+      { form: 'bare', isAlone: true },
+    ]);
+  });
+
+  it('ends at once if nothing less can be published', async () => {
+    const { result, tries } = setUp(inTurn(closedWith(403, false)));
+    expect(await result).toMatchObject({ tries: 1, error: { replyCode: 403, scope: 'broker' } });
     expect(tries).toHaveBeenCalledOnce();
   });
 
+  it('remembers that an earlier try may have arrived', async () => {
+    const lost: TryResult = { status: 'closed', error: new Error('reset'), isAlone: false };
+    const { result, clock } = setUp(inTurn(lost, RETURNED, RETURNED, RETURNED, RETURNED));
+    await clock.pass(60_000);
+    expect(await result).toMatchObject({ tries: 5, error: { mayHaveArrived: true } });
+  });
+
   it('stops as soon as the channel of the delivery closes', async () => {
-    const { result, tries, lost, clock } = setUp(async () => 'returned');
+    const { result, tries, lost, clock } = setUp(async () => RETURNED);
     await clock.endTurn();
     lost.abort();
     expect(await result).toEqual({ status: 'lost' });
@@ -74,19 +126,21 @@ describe('tryToPublish', () => {
   });
 
   it('publishes nothing if the channel has already closed', async () => {
-    const tries = vi.fn<Attempt>();
-    const result = await tryToPublish(new FakeClock(), 30_000, AbortSignal.abort(), tries);
+    const tries = vi.fn<Publish>();
+    const closed = AbortSignal.abort();
+    const result = await tryToPublish(new FakeClock(), 30_000, closed, tries, FIRST);
     expect(result).toEqual({ status: 'lost' });
     expect(tries).not.toHaveBeenCalled();
   });
 
   it('reports a confirm that arrives as the channel closes', async () => {
     const lost = new AbortController();
-    const result = await tryToPublish(new FakeClock(), 30_000, lost.signal, async () => {
+    const publish: Publish = async () => {
       lost.abort();
-      return 'confirmed';
-    });
-    expect(result).toEqual({ status: 'confirmed' });
+      return { status: 'confirmed' };
+    };
+    const result = await tryToPublish(new FakeClock(), 30_000, lost.signal, publish, FIRST);
+    expect(result).toMatchObject({ status: 'confirmed' });
   });
 });
 

@@ -8,33 +8,42 @@ const MESSAGE: OutgoingMessage = {
   properties: { messageId: 'm1' },
   headers: { 'x-settle-attempt': 2 },
 };
+const NO_ROUTE = { replyCode: 312, replyText: 'NO_ROUTE' };
 
 let raw: FakeChannel;
 let channel: RepublishChannel;
+let connectionError: unknown;
+
+function open(isAlone: boolean): RepublishChannel {
+  return new RepublishChannel(raw.asRaw, { isAlone, connectionError: () => connectionError });
+}
 
 beforeEach(() => {
   raw = new FakeChannel();
-  channel = new RepublishChannel(raw.asRaw);
+  connectionError = undefined;
+  channel = open(false);
 });
 
-/** The results so far. */
-async function resultsOf(...publishes: Promise<unknown>[]): Promise<unknown[]> {
+/** How the publishes have ended so far. */
+async function endsOf(...publishes: Promise<{ status: string }>[]): Promise<string[]> {
   await new Promise((resolve) => setImmediate(resolve));
-  return Promise.all(publishes.map((one) => Promise.race([one, Promise.resolve('pending')])));
+  const pending = Promise.resolve({ status: 'pending' });
+  const ends = await Promise.all(publishes.map((one) => Promise.race([one, pending])));
+  return ends.map(({ status }) => status);
 }
 
-/** The number in the header of a published message. */
+/** The number that the publish of this index carries. */
 function numberOf(index: number): unknown {
   const publishes = raw.sent.filter(([method]) => method === 'publish');
   return (publishes[index]![4] as { headers: Record<string, unknown> }).headers['x-settle-copy'];
 }
 
 function returns(number: unknown): void {
-  raw.emit('return', { properties: { headers: { 'x-settle-copy': number } } });
+  raw.emit('return', { fields: NO_ROUTE, properties: { headers: { 'x-settle-copy': number } } });
 }
 
 describe('publish', () => {
-  it('publishes a mandatory message to the default exchange, with a number of its own', () => {
+  it('publishes a mandatory message through the default exchange, with a number of its own', () => {
     void channel.publish('billing', MESSAGE);
     void channel.publish('billing', MESSAGE);
     expect(raw.sent[0]).toEqual([
@@ -51,99 +60,105 @@ describe('publish', () => {
     expect(numberOf(0)).not.toBe(numberOf(1));
   });
 
-  it('resolves with confirmed once the broker confirms', async () => {
+  it('ends as confirmed when the broker has confirmed it, and no sooner', async () => {
     const publish = channel.publish('billing', MESSAGE);
-    expect(await resultsOf(publish)).toEqual(['pending']);
+    expect(await endsOf(publish)).toEqual(['pending']);
     raw.confirms[0]!(null);
-    expect(await publish).toBe('confirmed');
+    expect(await publish).toEqual({ status: 'confirmed' });
   });
 
-  it('resolves with refused if the broker nacks', async () => {
+  it('ends as refused after a nack', async () => {
     const publish = channel.publish('billing', MESSAGE);
     raw.confirms[0]!(new Error('message nacked'));
-    expect(await publish).toBe('refused');
+    expect(await publish).toEqual({ status: 'refused' });
   });
 
-  it('resolves with returned for a returned message, despite its confirm', async () => {
+  it('ends as returned, with the reply of the broker, although the broker confirms it', async () => {
     const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE));
     returns(numberOf(1));
     for (const confirm of raw.confirms) confirm(null);
-    expect(await Promise.all(publishes)).toEqual(['confirmed', 'returned', 'confirmed']);
+    expect(await Promise.all(publishes)).toEqual([
+      { status: 'confirmed' },
+      { status: 'returned', ...NO_ROUTE },
+      { status: 'confirmed' },
+    ]);
   });
 
-  it.each([undefined, null, 'x', 99, { a: 1 }])(
-    'ignores a return with number %j',
-    async (number) => {
-      const publish = channel.publish('billing', MESSAGE);
-      returns(number);
-      raw.emit('return', { properties: {} });
-      raw.confirms[0]!(null);
-      expect(await publish).toBe('confirmed');
-    },
-  );
+  it.each([undefined, null, 'x', 99, { a: 1 }])('ignores a return of number %j', async (number) => {
+    const publish = channel.publish('billing', MESSAGE);
+    returns(number);
+    raw.emit('return', { properties: {} });
+    raw.confirms[0]!(null);
+    expect(await publish).toEqual({ status: 'confirmed' });
+  });
 });
 
-describe('after the channel closed', () => {
-  it('pending messages are unknown, also those that amqplib forgets', async () => {
+describe('when the channel closes', () => {
+  it('ends every pending publish, also those whose callback amqplib forgets', async () => {
     const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE));
     raw.confirms[1]!(null);
     raw.ends();
-    expect(await resultsOf(...publishes)).toEqual(['unknown', 'confirmed', 'unknown']);
+    expect(await endsOf(...publishes)).toEqual(['closed', 'confirmed', 'closed']);
   });
 
-  it('a later callback has no effect', async () => {
+  it.each([true, false])('says why, and whether the message was alone: %s', async (isAlone) => {
+    channel = open(isAlone);
     const publish = channel.publish('billing', MESSAGE);
-    raw.ends(new Error('404'));
-    raw.confirms[0]!(null);
-    expect(await publish).toBe('unknown');
+    const error = new Error('406');
+    raw.ends(error);
+    expect(await publish).toEqual({ status: 'closed', error, isAlone });
   });
 
-  it('a callback with the error of the close is not a confirm', async () => {
+  it('says why its connection has closed, which the connection says last', async () => {
     const publish = channel.publish('billing', MESSAGE);
-    raw.confirms[0]!(new Error('channel closed'));
     raw.ends();
-    expect(await publish).not.toBe('confirmed');
+    connectionError = new Error('541');
+    expect(await publish).toMatchObject({ status: 'closed', error: connectionError });
   });
 
-  it('nothing is published', async () => {
-    raw.ends();
+  it('takes the callback of amqplib for the close, not for a nack', async () => {
+    raw.on('close', () => raw.confirms[0]!(new Error('channel closed')));
+    const publish = channel.publish('billing', MESSAGE);
+    raw.ends(new Error('403'));
+    expect(await publish).toMatchObject({ status: 'closed', error: new Error('403') });
+  });
+
+  it('publishes nothing any more, and throws', async () => {
+    raw.ends(new Error('403'));
     expect(channel.isOpen).toBe(false);
-    expect(await channel.publish('billing', MESSAGE)).toBe('unknown');
+    expect(() => channel.publish('billing', MESSAGE)).toThrow('403');
     expect(raw.sent).toEqual([]);
   });
 
-  it('by close(), pending messages are unknown and a second close() does nothing', async () => {
+  it('throws if amqplib already refuses to write', async () => {
+    raw.publish = () => {
+      throw Object.assign(new Error('Channel closing'), { name: 'IllegalOperationError' });
+    };
+    expect(() => channel.publish('billing', MESSAGE)).toThrow('Channel closing');
+    expect(channel.isOpen).toBe(false);
+  });
+
+  it('closes once by its own close(), which ends what is pending', async () => {
     const publish = channel.publish('billing', MESSAGE);
     await Promise.all([channel.close(), channel.close()]);
-    expect(await publish).toBe('unknown');
+    expect(await publish).toMatchObject({ status: 'closed' });
     expect(raw.sent.filter(([method]) => method === 'close')).toHaveLength(1);
   });
 
-  it('close() does not reject', async () => {
+  it('does not reject a close that comes too late', async () => {
     raw.answers.set('close', () => Promise.reject(new Error('Channel closed')));
     await expect(channel.close()).resolves.toBeUndefined();
   });
 });
 
-it('an unencodable message closes the channel, since later confirms would be shifted', async () => {
+it('closes the channel over a message that amqplib cannot encode: later confirms would be one off', async () => {
   const earlier = channel.publish('billing', MESSAGE);
-  const publish = raw.publish.bind(raw);
   raw.publish = (...values) => {
-    raw.confirms.push(values[4]); // amqplib registers the callback before it encodes.
+    raw.confirms.push(values[4]); // amqplib counts the callback in before it encodes.
     throw new TypeError('Unsupported type');
   };
   const unwritten = channel.publish('billing', MESSAGE);
-  raw.publish = publish;
-  const later = channel.publish('billing', MESSAGE);
   for (const confirm of raw.confirms) confirm(null);
-  expect(await resultsOf(earlier, unwritten, later)).toEqual(['unknown', 'unencodable', 'unknown']);
+  expect(await endsOf(earlier, unwritten)).toEqual(['closed', 'unencodable']);
   expect(raw.isOpen).toBe(false);
-});
-
-it('a message with circular headers is unencodable', async () => {
-  const endless: Record<string, unknown> = {};
-  endless['itself'] = endless;
-  await expect(channel.publish('billing', { ...MESSAGE, headers: endless })).resolves.toBe(
-    'unencodable',
-  );
 });

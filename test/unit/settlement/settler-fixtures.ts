@@ -8,6 +8,7 @@ import type {
 import { DeliveryRecord } from '../../../lib/delivery/delivery-record';
 import type { OutgoingMessage } from '../../../lib/delivery/republish';
 import type { IncomingMessage } from '../../../lib/model/delivery';
+import { RepublishError } from '../../../lib/model/errors';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import type { Outcome } from '../../../lib/model/outcome';
 import { type FixedPolicy, outcomeOfPolicy } from '../../../lib/model/policy';
@@ -59,7 +60,11 @@ export class FakeBrokerDelivery implements BrokerDelivery {
 /** Every result of a republish. */
 export const republishResults = {
   confirmed: { status: 'confirmed' },
-  failed: { status: 'failed', tries: 5, error: 'refused' },
+  failed: {
+    status: 'failed',
+    tries: 5,
+    error: new RepublishError('the queue is full', { scope: 'broker' }),
+  },
   lost: { status: 'lost' },
 } as const satisfies Readonly<Record<RepublishResult['status'], RepublishResult>>;
 

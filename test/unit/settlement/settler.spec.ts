@@ -145,7 +145,7 @@ describe('republishing', () => {
       'finished',
     ]);
     expect(logger.texts()).toEqual([
-      'Billing.charge [republish-failed] message "m-1" (queue "billing", attempt 1 of 3): could not be published to "billing.dead" (5 tries, last: refused). Requeued. Error: the bank is closed',
+      'Billing.charge [republish-failed] message "m-1" (queue "billing", attempt 1 of 3): could not be published to "billing.dead" (5 tries, last: the queue is full). Requeued. Error: the bank is closed',
     ]);
   });
 
