@@ -58,6 +58,13 @@ export class Receiver {
     return 0;
   }
 
+  /** How long the oldest delivery younger than `ms` has been in flight, in ms; 0 if there is none. */
+  oldestAgeBelow(ms: number): number {
+    const now = this.host.clock.monotonic();
+    for (const { startedAt } of this.#inFlight) if (now - startedAt < ms) return now - startedAt;
+    return 0;
+  }
+
   /** How long a delivery has been in flight, in ms; 0 if it is not. */
   ageOf(delivery: BrokerDelivery): number {
     for (const { brokerDelivery, startedAt } of this.#inFlight) {
