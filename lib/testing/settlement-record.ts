@@ -50,13 +50,25 @@ export class SettlementRecord {
   }
 
   #add(settlement: Settlement): void {
-    this.list.push(settlement);
+    this.#insert(settlement);
     for (const one of this.#awaited) {
       if (!isOf(settlement, one.message)) continue;
       this.#awaited.delete(one);
       one.resolve(settlement);
       return;
     }
+  }
+
+  // A retried message can be settled before the delivery that published it is acknowledged.
+  #insert(settlement: Settlement): void {
+    const [last, before] = this.list
+      .filter((one) => isSameMessage(one, settlement))
+      .slice(-2)
+      .reverse();
+    const isNext =
+      last?.attempt === settlement.attempt + 1 && before?.attempt !== settlement.attempt;
+    const index = isNext ? this.list.lastIndexOf(last) : this.list.length;
+    this.list.splice(index, 0, settlement);
   }
 
   #complete(): void {
@@ -73,5 +85,14 @@ function isOf({ subscription, delivery }: Settlement, message: PublishedByTest):
     subscription === message.subscription &&
     delivery.messageId === message.messageId &&
     headerOf(delivery.headers, SettleHeaders.attempt) === message.attempt
+  );
+}
+
+function isSameMessage(one: Settlement, other: Settlement): boolean {
+  const { messageId } = other.delivery;
+  return (
+    messageId !== undefined &&
+    one.delivery.messageId === messageId &&
+    one.subscription === other.subscription
   );
 }
