@@ -23,8 +23,14 @@ export const rabbitmqTexts = {
     `Delivery ${tag} was settled twice; expected one settlement per delivery`,
   consuming: (queue: string, afterMs: number): string =>
     `consuming queue "${queue}" again after ${roughDurationText(afterMs)}.`,
-  channelLost: (queue: string, reason: unknown): string =>
-    `queue "${queue}": channel closed (${errorText(reason)}). Unacknowledged messages will be redelivered. Reconnecting.`,
+  channelLost: (
+    queue: string,
+    reason: unknown,
+    oldest?: { readonly messageId: string | undefined },
+  ): string => {
+    const running = oldest === undefined ? '' : ` while processing ${idText(oldest.messageId)}`;
+    return `queue "${queue}": channel closed${running} (${errorText(reason)}). Unacknowledged messages will be redelivered. Reconnecting.`;
+  },
   refusedBy: (queue: string | undefined, error: unknown): string =>
     `RabbitMQ refused to declare or consume ${queueText(queue)}: ${errorText(error)}. Fix the options or the queue.`,
   cannotConsume: (queue: string | undefined, error: unknown): string =>

@@ -62,7 +62,7 @@ export class MemoryServer {
    * @throws ServerError if it is not valid, or exists with other properties.
    */
   declareQueue(name: string, declaration: QueueDeclaration, owner?: unknown): string {
-    const properties = queuePropertiesOf(declaration);
+    const properties = queuePropertiesOf(declaration, this.version);
     const present = this.#queues.get(name);
     if (present !== undefined) {
       this.#requireAccess(name, owner, 'QueueDeclare');

@@ -1,4 +1,4 @@
-import type { QueueDeclaration } from '../amqp/queue-declarations';
+import { isAtLeast, type QueueDeclaration, type ServerVersion } from '../amqp/queue-declarations';
 import { type FieldType, fieldTypeOf, transferTable } from './field-values';
 import { lockedQueue, ServerError } from './server-error';
 import type { Table } from './stored-message';
@@ -40,16 +40,29 @@ const CLASSES: Readonly<Partial<Record<FieldType, string>>> = {
  * What amqplib makes of a declaration.
  * @throws TypeError for an argument that it can't encode.
  */
-export function queuePropertiesOf(declaration: QueueDeclaration): QueueProperties {
+export function queuePropertiesOf(
+  declaration: QueueDeclaration,
+  version: ServerVersion,
+): QueueProperties {
   const { durable = true, exclusive = false, autoDelete = false } = declaration;
   const args: Record<string, unknown> = { ...declaration.arguments };
   for (const [option, name] of Object.entries(OPTIONS)) {
     const value: unknown = Reflect.get(declaration, option);
     if (value !== undefined) args[name] = value;
   }
-  // An exclusive queue is never durable.
-  const isDurable = durable && !exclusive;
-  return { durable: isDurable, exclusive, autoDelete, arguments: transferTable(args).value };
+  const { value } = transferTable(args);
+  return {
+    durable: durable && !exclusive, // An exclusive queue is never durable.
+    exclusive,
+    autoDelete,
+    arguments: isUntyped(value, version) ? { ...value, 'x-queue-type': 'classic' } : value,
+  };
+}
+
+// From 4.0 on the server stores the type of a queue that was declared without one.
+function isUntyped({ 'x-queue-type': type }: Table, version: ServerVersion): boolean {
+  if (type === '') return isAtLeast(version, [4, 3]);
+  return type === undefined && isAtLeast(version, [4, 0]);
 }
 
 /**
@@ -71,8 +84,8 @@ export function requireEquivalent(
     if (was !== is) throw inequivalent(queue, `${name}`, `'${was}'`, `'${is}'`);
   }
   for (const name of names) {
-    const [was, is] = [argumentOf(present, name), argumentOf(wanted, name)];
-    if (isSame(was, is)) continue;
+    const [was, is] = [present.arguments[name], wanted.arguments[name]];
+    if (isSame(was, is) || (name === 'x-queue-type' && isClassic(was) && isClassic(is))) continue;
     const isBoth = was !== undefined && is !== undefined;
     throw isBoth
       ? inequivalent(queue, name, `'${was}'`, `'${is}'`)
@@ -86,10 +99,8 @@ function isSame(was: unknown, is: unknown): boolean {
   return was === is && (CLASSES[one] ?? one) === (CLASSES[other] ?? other);
 }
 
-// Without the argument, a queue is of type `classic`.
-function argumentOf({ arguments: args }: QueueProperties, name: string): unknown {
-  const value = args[name];
-  return name === 'x-queue-type' && value === 'classic' ? undefined : value;
+function isClassic(type: unknown): boolean {
+  return type === undefined || type === 'classic';
 }
 
 function inequivalent(queue: string, name: string, was: string, is: string): ServerError {

@@ -6,20 +6,19 @@ import { forbidsAFeature, isRefusal } from '../amqp/refusal';
 import type { Republish, Republisher } from '../amqp/republisher';
 import { declareTopology } from '../amqp/topology';
 import { logVersionWarnings } from '../amqp/version-checks';
-import { type Clock, countdown, resultWithin, sleep, within } from '../clock';
+import { type Clock, countdown, sleep, within } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
-import { explainChannelEnd } from './acknowledgement-timeout';
+import { channelEndReason } from './channel-end';
 import { type ConsumeOptions, ConsumerChannel } from './consumer-channel';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
 import { RabbitMQDelivery } from './rabbitmq-delivery';
-import { onScratchChannel, topologyClientOf } from './scratch-channel';
+import { ReconnectPause } from './reconnect-pause';
+import { topologyClientOf } from './scratch-channel';
 import type { RawConnection } from './types';
 
-const FIRST_PAUSE = 200;
-const LONGEST_PAUSE = 30_000;
 /** How long the first attempt may hold up the start of the application. */
 const FIRST_ATTEMPT_LIMIT = 15_000;
 const CLOSE_LIMIT = 1_000;
@@ -48,7 +47,7 @@ export class ChannelLoop implements BrokerConsumer {
   #running: Promise<void> | undefined;
   #channel: ConsumerChannel | undefined;
   #queue = '';
-  #failures = 0;
+  readonly #pause = new ReconnectPause();
   readonly #counting: RedeliveryCounting;
   #version: ServerVersion = [0, 0];
   /** When the last channel was lost, on the monotonic scale; `undefined` while consuming. */
@@ -112,9 +111,7 @@ export class ChannelLoop implements BrokerConsumer {
       const isOver = await this.#serve(raw);
       this.#firstAttempt();
       if (isOver) break;
-      const longest = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
-      this.#failures += 1;
-      await sleep(clock, longest * (0.5 + Math.random() / 2), signal);
+      await sleep(clock, this.#pause.next(), signal);
     }
     this.#firstAttempt();
   }
@@ -142,11 +139,15 @@ export class ChannelLoop implements BrokerConsumer {
     this.#firstAttempt();
     const ended = this.dependencies.connection.reasonOf(raw, await channel.ended);
     if (this.#closing.signal.aborted) return true;
-    const reason = this.#explained(raw, channel, ended);
+    const queue = this.#queue;
+    const end = { channel, raw, queue, subscription, listener, clock };
+    const explained = channelEndReason(end, ended);
+    this.#pause.closed(channel.usage);
     listener.channelLost(ended);
     this.#lostAt = clock.monotonic();
-    log.write('channel-closed', texts.channelLost(this.#queue, await reason));
-    listener.reconnecting(await reason);
+    const { reason, oldest } = await explained;
+    log.write('channel-closed', texts.channelLost(queue, reason, oldest));
+    listener.reconnecting(reason);
     return false;
   }
 
@@ -154,23 +155,6 @@ export class ChannelLoop implements BrokerConsumer {
     if (this.#version.join() === version.join()) return;
     this.#version = version;
     logVersionWarnings(this.dependencies.subscription, version, this.dependencies.log);
-  }
-
-  async #explained(raw: RawConnection, channel: ConsumerChannel, reason: Error): Promise<Error> {
-    const { subscription, listener, clock } = this.dependencies;
-    const { oldest } = channel;
-    const ageMs = oldest instanceof RabbitMQDelivery ? listener.ageOf(oldest) : 0;
-    if (!(oldest instanceof RabbitMQDelivery) || ageMs === 0) return reason;
-    const { messageId } = oldest.message.properties;
-    return explainChannelEnd(subscription, {
-      reason,
-      version: serverVersionOf(raw),
-      oldest: { messageId, ageMs },
-      queueExists: async () => {
-        const asked = onScratchChannel(raw, (scratch) => scratch.checkQueue(this.#queue));
-        return (await resultWithin(clock, CLOSE_LIMIT, asked)) !== undefined;
-      },
-    });
   }
 
   async #failed(raw: RawConnection, failure: Error): Promise<boolean> {
@@ -218,7 +202,6 @@ export class ChannelLoop implements BrokerConsumer {
     const { subscription, prefetch, consumeOptions: options, listener } = this.dependencies;
     const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
     await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
-    this.#failures = 0;
     this.#logRecovery();
     listener.consuming();
   }

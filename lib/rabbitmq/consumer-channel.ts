@@ -4,6 +4,7 @@ import { type Clock, sleep, within } from '../clock';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
 import { Acknowledger, type Tagged } from './acknowledger';
+import type { ClosedChannel } from './reconnect-pause';
 import type { RawChannel, RawConnection } from './types';
 
 /** Called with each message that a channel delivers. */
@@ -41,6 +42,8 @@ export class ConsumerChannel {
   readonly ended: Promise<Error>;
   readonly #acknowledger: Acknowledger<ChannelDelivery>;
   readonly #lost = new AbortController();
+  readonly #openedAt: number;
+  #hasSettled = false;
   #consumerTag: string | undefined;
   #drainedQueue: string | undefined;
   #open = true;
@@ -53,6 +56,7 @@ export class ConsumerChannel {
   ) {
     // Each copy under way listens: as many as the prefetch.
     setMaxListeners(0, this.#lost.signal);
+    this.#openedAt = clock.monotonic();
     this.#acknowledger = new Acknowledger(
       (delivery, multiple) => raw.ack(deliveredMessage(delivery), multiple),
       clock,
@@ -125,12 +129,22 @@ export class ConsumerChannel {
     return this.#acknowledger.oldest;
   }
 
+  /** What the channel has been of use for until now. */
+  get usage(): ClosedChannel {
+    return {
+      ageMs: this.clock.monotonic() - this.#openedAt,
+      hasSettled: this.#hasSettled,
+      isOldestRedelivered: this.oldest?.message.fields?.redelivered,
+    };
+  }
+
   arrived(delivery: ChannelDelivery): void {
     this.#acknowledger.arrived(delivery);
   }
 
   settle(delivery: ChannelDelivery, action: SettleAction, written: Written): void {
     if (!this.#open) return written(false);
+    this.#hasSettled = true;
     if (action === 'ack') return this.#acknowledger.acknowledge(delivery, written);
     this.#acknowledger.settled(delivery);
     written(this.#write(delivery, action));

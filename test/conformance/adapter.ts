@@ -1,5 +1,20 @@
 import type { BrokerConnection } from '../../lib/amqp/connection';
+import type { ServerVersion } from '../../lib/amqp/queue-declarations';
 import type { TestMessage, TestProperties } from '../../lib/testing/test-settlement';
+
+export interface QueueOptions {
+  readonly durable?: boolean;
+  readonly exclusive?: boolean;
+  readonly autoDelete?: boolean;
+}
+
+export interface ExchangeOptions {
+  readonly durable?: boolean;
+  readonly autoDelete?: boolean;
+  readonly internal?: boolean;
+  readonly alternateExchange?: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+}
 
 /**
  * What the conformance suite needs of an adapter under test: the port itself, and a way to inspect and
@@ -10,21 +25,33 @@ export interface ConformanceAdapter {
   readonly connection: BrokerConnection;
   /** Whether `requeueUnprocessed` counts as an attempt on a quorum queue, as on RabbitMQ before 4.3. */
   readonly countsUnprocessed: boolean;
-  declareExchange(name: string, type: 'direct' | 'topic' | 'fanout' | 'headers'): Promise<void>;
-  /** Declares a durable queue with these arguments. */
-  declareQueue(name: string, args: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The version of the server, or the one that is imitated. */
+  readonly version: ServerVersion;
+  /** Rejects with the server's refusal. */
+  declareExchange(name: string, type: string, options?: ExchangeOptions): Promise<void>;
+  /** Declares a queue with these arguments, durable by default. Rejects with the server's refusal. */
+  declareQueue(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: QueueOptions,
+  ): Promise<void>;
+  /** Rejects with the server's refusal. */
   bind(
     queue: string,
     exchange: string,
     routingKey: string,
     args?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
+  /**
+   * Publishes; resolves, for a message that is routed, with whether its queues took it. Rejects with the
+   * refusal of the client or the server.
+   */
   publish(
     exchange: string,
     routingKey: string,
     body: Buffer,
     properties: TestProperties,
-  ): Promise<void>;
+  ): Promise<boolean>;
   /** The ready messages of a queue, which stay there; `undefined` if there is no such queue. */
   messages(queue: string): Promise<readonly TestMessage[] | undefined>;
   deleteQueue(queue: string): Promise<void>;

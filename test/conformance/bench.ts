@@ -153,7 +153,7 @@ export function send(
   queue: string,
   text: string,
   properties = {},
-): Promise<void> {
+): Promise<boolean> {
   return adapter.publish('', queue, Buffer.from(text), properties);
 }
 

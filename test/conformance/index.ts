@@ -1,7 +1,12 @@
 import type { ConformanceScenario } from './adapter';
+import { consumerScenarios } from './consumers';
 import { carbonScenarios, deadLetteringScenarios, limitScenarios } from './dead-lettering';
+import { declarationScenarios } from './declarations';
+import { exchangeScenarios } from './exchanges';
 import { fieldScenarios } from './fields';
+import { lengthScenarios } from './limits';
 import { orderingScenarios } from './ordering';
+import { publishingScenarios } from './publishing';
 import { refusalScenarios } from './refusals';
 import { republishingScenarios } from './republishing';
 import { routingScenarios } from './routing';
@@ -23,4 +28,9 @@ export const conformanceScenarios: readonly ConformanceScenario[] = [
   ...limitScenarios,
   ...carbonScenarios,
   ...fieldScenarios,
+  ...declarationScenarios,
+  ...exchangeScenarios,
+  ...publishingScenarios,
+  ...lengthScenarios,
+  ...consumerScenarios,
 ];

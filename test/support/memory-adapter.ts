@@ -25,12 +25,14 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
   return {
     connection,
     countsUnprocessed: version[0] < 4 || (version[0] === 4 && version[1] < 3),
-    declareExchange: async (name, type) => server.declareExchange(name, type),
-    declareQueue: async (name, args) => void server.declareQueue(name, { arguments: args }),
-    bind: async (queue, exchange, key, args) => server.bind(queue, exchange, key, args),
-    publish: async (exchange, key, body, properties) => {
-      server.publish(exchange, key, { body, ...sentPropertiesOf(properties) });
+    version,
+    declareExchange: async (name, type, more) => server.declareExchange(name, { ...more, type }),
+    declareQueue: async (name, args, more) => {
+      server.declareQueue(name, { ...more, arguments: args });
     },
+    bind: async (queue, exchange, key, args) => server.bind(queue, exchange, key, args),
+    publish: async (exchange, key, body, properties) =>
+      server.publish(exchange, key, { body, ...sentPropertiesOf(properties) }),
     messages: async (name) => {
       if (!server.hasQueue(name)) return undefined;
       return server

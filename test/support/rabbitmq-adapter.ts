@@ -1,4 +1,5 @@
 import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import { type ConfirmChannel, connect, type Options } from 'amqplib';
 import { systemClock } from '../../lib/clock';
 import { GolevelupConnection } from '../../lib/rabbitmq/golevelup';
 import { type TestMessage, testMessageOf } from '../../lib/testing/test-settlement';
@@ -16,14 +17,17 @@ export async function rabbitAdapter(): Promise<ConformanceAdapter> {
   });
   await application.init();
   const broker = await Broker.connect();
+  const publisher = await Publisher.connect();
   const [major = 0, minor = 0] = (await management.version()).split('.').map(Number);
   return {
     connection: new GolevelupConnection(application, systemClock),
     countsUnprocessed: major < 4 || (major === 4 && minor < 3),
-    declareExchange: (name, type) => broker.exchange(name, type),
-    declareQueue: (name, args) => broker.declare(name, { arguments: args }),
+    version: [major, minor],
+    declareExchange: (name, type, more) => publisher.declareExchange(name, type, more),
+    declareQueue: (name, args, more) => broker.declare(name, { ...more, arguments: args }),
     bind: (queue, exchange, key, args) => broker.bind(queue, exchange, key, args),
-    publish: (exchange, key, body, properties) => broker.publish(exchange, key, body, properties),
+    publish: (exchange, key, body, properties) =>
+      publisher.publish(exchange, key, body, properties),
     messages: (queue) => peek(broker, queue),
     deleteQueue: (queue) => broker.delete(queue),
     loseConnections: async () => {
@@ -33,9 +37,60 @@ export async function rabbitAdapter(): Promise<ConformanceAdapter> {
     pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     close: async () => {
       await application.close();
+      await publisher.close();
       await broker.close();
     },
   };
+}
+
+/** A connection that publishes, and rejects with what the server replies if it closes the channel. */
+class Publisher {
+  readonly #refused: Promise<Error>;
+
+  private constructor(
+    private readonly connection: Awaited<ReturnType<typeof connect>>,
+    private readonly channel: ConfirmChannel,
+  ) {
+    this.#refused = new Promise((resolve) => {
+      connection.on('error', resolve);
+      channel.on('error', resolve);
+    });
+  }
+
+  static async connect(): Promise<Publisher> {
+    const connection = await connect(url, withoutNagle);
+    return new Publisher(connection, await connection.createConfirmChannel());
+  }
+
+  async publish(
+    exchange: string,
+    key: string,
+    body: Buffer,
+    properties: Options.Publish,
+  ): Promise<boolean> {
+    const confirmed = new Promise<boolean>((resolve) => {
+      this.channel.publish(exchange, key, body, properties, (error: Error | null) => {
+        if (error === null) resolve(true);
+        else if (error.message === 'message nacked') resolve(false);
+      });
+    });
+    const result = await Promise.race([this.#refused, confirmed]);
+    if (typeof result !== 'boolean') throw result;
+    return result;
+  }
+
+  async declareExchange(name: string, type: string, more: Options.AssertExchange = {}) {
+    try {
+      await this.channel.assertExchange(name, type, more);
+    } catch (error) {
+      // The reply of a server that closes the whole connection is in the connection's error.
+      throw /^Channel ended/.test((error as Error).message) ? await this.#refused : error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close().catch(() => undefined);
+  }
 }
 
 async function peek(broker: Broker, queue: string): Promise<readonly TestMessage[] | undefined> {
