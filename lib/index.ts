@@ -29,11 +29,13 @@ export type {
   DeliveryInterceptorOption,
   InjectableDeliveryInterceptor,
 } from './model/interceptor';
+export { InvalidPayloadError, type PayloadIssue } from './model/invalid-payload-error';
 export type {
   AcknowledgedOptions,
   CommonSubscribeOptions,
   DeadLetterOptions,
   DeclareOptions,
+  DecompressOptions,
   NoAckOptions,
   OnError,
   PerformedBy,
@@ -64,8 +66,16 @@ export {
   type PolicyFunction,
   type PolicyName,
 } from './model/policy';
+export type {
+  PayloadClass,
+  PayloadOf,
+  PayloadSchema,
+  SchemaResult,
+  StandardSchema,
+} from './model/schema';
 export type { FailFastEvent, IsPanic, SettleModuleOptions } from './model/settle-options';
 export type { RepublishedMessage, Settlement, SettlementStatus } from './model/settlement';
+export type { Size } from './model/size';
 export type { Binding, SubscriptionMetadata } from './model/subscription-metadata';
 export type { SubscriptionState, SubscriptionStatus } from './model/subscription-status';
 export { SettleModule, type SettleOptionsFactory } from './settle.module';

@@ -31,6 +31,7 @@ const publicNames = [
   'Delivery',
   'HandlerTimeoutError',
   'InjectSubscription',
+  'InvalidPayloadError',
   'Panic',
   'RepublishError',
   'SettleHeaders',

@@ -4,6 +4,7 @@ const guide = [
   { text: 'Concepts', link: '/concepts' },
   { text: 'Outcomes', link: '/outcomes' },
   { text: 'Failures', link: '/failures' },
+  { text: 'Schemas', link: '/schemas' },
   { text: 'Retries', link: '/retries' },
   { text: 'Dead letters', link: '/dead-letters' },
   { text: 'Testing', link: '/testing' },

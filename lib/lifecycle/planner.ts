@@ -17,7 +17,13 @@ import { joinOptions } from '../subscribe/bindings';
 import { faultsOf } from '../subscribe/normalize';
 import { resolveSettleOptions } from '../subscribe/resolve-settle-options';
 import { resolveInterceptors } from './interceptor-resolver';
-import { conflictsIn, connectionFor, golevelupConflictsIn, routingFaults } from './planning-checks';
+import {
+  conflictsIn,
+  connectionFor,
+  golevelupConflictsIn,
+  routingFaults,
+  schemaFaults,
+} from './planning-checks';
 
 /** One subscription that is to consume: its handler, its options and its connection. */
 export interface PlannedSubscription {
@@ -128,7 +134,7 @@ export class SubscriptionPlanner {
     const { handler, connection, subscription: base } = plan;
     const lookup = base.options.name ?? connection.defaultHandler;
     if (lookup === undefined) {
-      faults.push(...faultsOf(base), ...routingFaults(base, connection));
+      faults.push(...faultsOf(base), ...schemaFaults(base), ...routingFaults(base, connection));
       return [plan];
     }
     const entries = connection.handlerOptions(lookup);
@@ -139,7 +145,8 @@ export class SubscriptionPlanner {
     return entries.map((entry) => {
       const named: SubscribeOptions = { ...entry, name: lookup };
       const subscription = effectiveSubscription(this.modules, handler, options, defaults, named);
-      faults.push(...faultsOf(subscription), ...routingFaults(subscription, connection));
+      faults.push(...faultsOf(subscription), ...schemaFaults(subscription));
+      faults.push(...routingFaults(subscription, connection));
       return { handler, subscription, connection };
     });
   }

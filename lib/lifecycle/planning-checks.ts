@@ -1,7 +1,9 @@
 import type { BrokerConnection } from '../amqp/connection';
 import { texts } from '../log/texts';
+import { isPayloadSchema } from '../model/schema';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { GolevelupHandler } from '../nest/golevelup-handlers';
+import { validatorOf } from '../pipeline/validator';
 import type { PlannedSubscription } from './planner';
 
 /** The connection of a subscription; a fault if there is none of its name. */
@@ -26,6 +28,17 @@ export function routingFaults(
     .filter(({ routingKey }) => routingKey === undefined)
     .filter(({ exchange }) => /^(direct|topic)$/.test(connection.exchangeTypeOf(exchange) ?? ''))
     .map(({ exchange }) => texts.missingRoutingKey(handler, exchange));
+}
+
+/** A schema that cannot be used: a class without rules, or the packages that a class needs are missing. */
+export function schemaFaults({ handler, schema }: SubscriptionMetadata): string[] {
+  if (!isPayloadSchema(schema)) return [];
+  try {
+    validatorOf(schema);
+    return [];
+  } catch (error) {
+    return [texts.schema(handler, error)];
+  }
 }
 
 /** Subscriptions that share a queue or a consumer tag, a line each. */

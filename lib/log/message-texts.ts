@@ -107,7 +107,11 @@ export const messageTexts = {
   timedOut: (handler: string, ms: number): string =>
     `${handler} exceeded its timeout of ${durationText(ms)}`,
   unknownEncoding: (encoding: unknown): string =>
-    `Unknown content encoding ${found(encoding)}; expected none or UTF-8. Use a deserializer for other encodings`,
+    `Unknown content encoding ${found(encoding)}; expected none or UTF-8. Use decompress for gzip, deflate and br, a deserializer for other encodings`,
+  severalEncodings: (encoding: unknown): string =>
+    `Several content encodings ${found(encoding)}; expected one of gzip, deflate, br`,
+  tooLargeDecompressed: (max: string): string =>
+    `The decompressed body is larger than decompress.max (${max})`,
   invalidUtf8: 'The body is not valid UTF-8. Use a deserializer for other encodings',
   signalChannelLost: (handler: string): string =>
     `The channel of ${handler} closed; its unacknowledged messages will be redelivered`,

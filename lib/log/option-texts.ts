@@ -1,10 +1,16 @@
-import { found } from './format';
+import { errorText, found, reasonText } from './format';
 
 /** What options are expected to be, and what was found instead. */
 export const optionTexts = {
   durationExpected: "a number of ms or a text such as '30s', at most 49 days",
   durationInvalid: (value: unknown): string =>
     `Duration: expected a number of ms or a text such as '30s', at most 49 days; found ${found(value)}`,
+  schemaExpected: 'a Standard Schema, or a class with decorators of class-validator',
+  classWithoutRules: (name: string): string =>
+    `the class ${name || 'without a name'} has no decorators of class-validator`,
+  classNeedsPackage: (name: string, error: unknown): string =>
+    `a class needs the packages class-transformer and class-validator; cannot load ${name}: ${errorText(error)}`,
+  schema: (handler: string, error: unknown): string => `${handler}: schema: ${reasonText(error)}`,
   policyExpected: (names: readonly string[]): string =>
     `${names.map((name) => `'${name}'`).join(', ')}, an outcome such as drop('reason'), or a function (error, delivery) => outcome`,
   matchExpected:

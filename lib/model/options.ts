@@ -2,6 +2,8 @@ import type { MessageHandlerOptions, QueueOptions } from '@golevelup/nestjs-rabb
 import type { Backoff } from './backoff';
 import type { Duration } from './duration';
 import type { ErrorRule, FailurePolicy } from './policy';
+import type { PayloadSchema } from './schema';
+import type { Size } from './size';
 
 /** The options that mean the same as in golevelup's `@RabbitSubscribe`. */
 export type SharedOptions = Pick<
@@ -97,6 +99,15 @@ export interface DeclareOptions {
   readonly deadLetter?: boolean;
 }
 
+/**
+ * How compressed bodies are decompressed.
+ * @example { max: '16MiB' }
+ */
+export interface DecompressOptions {
+  /** The most bytes that a body may have after decompression; a larger one is an invalid payload. */
+  readonly max: Size;
+}
+
 /** What happens when a handler fails: a policy, or rules in order with an optional policy at the end. */
 export type OnError =
   | FailurePolicy
@@ -104,7 +115,8 @@ export type OnError =
   | readonly [...ErrorRule[], FailurePolicy];
 
 /** The options that every subscription has. */
-export interface CommonSubscribeOptions extends SharedOptions {
+export interface CommonSubscribeOptions<S extends PayloadSchema = PayloadSchema>
+  extends SharedOptions {
   /**
    * The type of the queue.
    * @default 'classic', or queueOptions.arguments['x-queue-type']
@@ -135,10 +147,27 @@ export interface CommonSubscribeOptions extends SharedOptions {
    */
   readonly onPanic?: FailurePolicy;
   /**
-   * What happens to a message that cannot be decoded or that a pipe refuses.
+   * What happens to a message that cannot be decoded, does not match `schema`, or is refused by a pipe.
    * @default 'drop'
    */
   readonly onInvalidPayload?: FailurePolicy;
+  /**
+   * What payloads have to match: a Standard Schema (Zod, Valibot, ArkType and others) or a class with
+   * decorators of class-validator, which needs class-transformer, too. The first parameter of the method
+   * receives what the schema gives, coerced and transformed; its type is checked against that. A payload
+   * that does not match is an invalid payload, whose dead letter names paths and codes, never values. A
+   * message that is republished carries its original bytes.
+   * @default no check
+   * @example z.object({ id: z.uuid(), amount: z.number().positive() })
+   */
+  readonly schema?: S;
+  /**
+   * Whether bodies with the content encoding `gzip`, `deflate` (the zlib format) or `br` are decompressed.
+   * Larger than `max`, of several encodings, or broken, they are invalid payloads.
+   * @default compressed bodies are invalid payloads, unless a deserializer reads them
+   * @example { max: '16MiB' }
+   */
+  readonly decompress?: DecompressOptions;
   /**
    * What is declared on the broker at startup.
    * @default true
@@ -185,7 +214,8 @@ export interface NoAckOptions {
  * }
  * @publicApi
  */
-export type SubscribeOptions = CommonSubscribeOptions & (AcknowledgedOptions | NoAckOptions);
+export type SubscribeOptions<S extends PayloadSchema = PayloadSchema> = CommonSubscribeOptions<S> &
+  (AcknowledgedOptions | NoAckOptions);
 
 /**
  * Options of every subscription that does not set them itself.
@@ -203,6 +233,7 @@ export interface SubscribeDefaults
     | 'declare'
     | 'deserializer'
     | 'allowNonJsonMessages'
+    | 'decompress'
   > {
   /** Not for `noAck` subscriptions. */
   readonly retry?: RetryOptions;

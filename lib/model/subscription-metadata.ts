@@ -2,6 +2,7 @@ import type { MessageDeserializer, QueueOptions } from '@golevelup/nestjs-rabbit
 import type { Backoff } from './backoff';
 import type { PerformedBy, QueueType, SubscribeOptions } from './options';
 import type { ErrorPolicy, FailurePolicy } from './policy';
+import type { PayloadSchema } from './schema';
 
 /** One binding of the queue. */
 export interface Binding {
@@ -55,6 +56,9 @@ export interface SubscriptionMetadata {
   };
   readonly deserializer: MessageDeserializer | undefined;
   readonly allowNonJsonMessages: boolean;
+  readonly schema: PayloadSchema | undefined;
+  /** `max` in bytes; `undefined`: compressed bodies are not decompressed. */
+  readonly decompress: { readonly max: number } | undefined;
   /** The options of the decorator, without defaults. */
   readonly options: SubscribeOptions;
 }

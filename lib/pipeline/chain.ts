@@ -10,7 +10,9 @@ import type { IsPanic } from './classification';
 import { decodeStage } from './decode';
 import { catchAll, type FailureToOutcome, failureToOutcome } from './failure-policy';
 import { compose, type Handling } from './interceptor';
+import { schemaStage } from './schema';
 import { timeoutStage, unlessTimedOut } from './timeout';
+import { validatorOf } from './validator';
 
 /** What the chain of a subscription is made of. */
 export interface ChainDependencies {
@@ -27,12 +29,12 @@ export interface ChainDependencies {
 
 /**
  * The chain of a subscription, outermost first: the application's interceptors, timeout, decoding, the
- * call. Each stage turns its failures into outcomes, so interceptors see outcomes only. Built once at
+ * schema, the call. Each stage turns its failures into outcomes, so interceptors see outcomes only. Built once at
  * startup. It never throws, and a promise that it returns always resolves.
  */
 export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const { subscription, log, clock } = parts;
-  const { timeout, allowNonJsonMessages } = subscription;
+  const { timeout, allowNonJsonMessages, decompress, schema } = subscription;
   const policies = failureToOutcome(log, parts.isPanic);
   // Their predicates and functions run in the context of the handler, which can be one of Nest's interceptors.
   const toOutcome: FailureToOutcome = (failed, delivery) =>
@@ -45,8 +47,9 @@ export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   };
   const failed = timeout === undefined ? toOutcome : unlessTimedOut(toOutcome);
   const call = callStage(parts.call, unexpected, failed);
+  const checked = schema === undefined ? call : schemaStage(validatorOf(schema), failed, call);
   const deserializer = subscription.deserializer ?? parts.deserializer;
-  const decode = decodeStage({ deserializer, allowNonJsonMessages }, failed, call);
+  const decode = decodeStage({ deserializer, allowNonJsonMessages, decompress }, failed, checked);
   const stages = timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode);
   if (parts.interceptors.length === 0) return stages;
   const captured: Handling<DeliveryRecord> = (delivery) => {

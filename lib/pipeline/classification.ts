@@ -9,15 +9,15 @@ export type IsPanic = (error: unknown) => boolean | undefined;
 /**
  * What a failure means; the first line that matches decides.
  *
- * 1. The time limit: `timeout`. The decoder: `invalid-payload`.
+ * 1. The time limit: `timeout`. The decoder, and what does not match the schema: `invalid-payload`.
  * 2. `isPanic` of the module's options: `true` is a panic, `false` rules out lines 3 and 4.
  * 3. `Panic` and `AssertionError`: panics.
  * 4. Bugs, wherever they were thrown: a `ReferenceError`, the `RangeError` of a stack overflow, a
  *    `TypeError`. Not with a `status`, a `cause` or a `code`, nor Abort and Timeout errors. A `TypeError`
  *    while the payload is not an object is the payload's fault: `invalid-payload`.
- * 5. A guard, pipe or interceptor that refuses with status 400 or 422 before the body began:
+ * 5. A guard, pipe, interceptor or schema that refuses with status 400 or 422 before the body began:
  *    `invalid-payload`.
- * 6. What else a pipe threw, since pipes are about the payload: `invalid-payload`, except errors with
+ * 6. What else a pipe or a schema threw, since they are about the payload: `invalid-payload`, except errors with
  *    another status, a `cause` or a `code`, and Abort and Timeout errors.
  * 7. Everything else: `error`.
  *
@@ -51,8 +51,10 @@ function isBug(error: unknown): error is Error {
 
 function isRefusal({ origin, error, enhancer }: HandlerFailure): boolean {
   const status = statusOf(error);
-  if (status === 400 || status === 422) return enhancer?.entered === false;
-  return origin === 'pipe' && status === undefined && !isOperational(error);
+  if (status === 400 || status === 422) return enhancer?.entered === false || origin === 'schema';
+  return (
+    (origin === 'pipe' || origin === 'schema') && status === undefined && !isOperational(error)
+  );
 }
 
 /** Whether a value is an error, of this realm or another. Never throws. */

@@ -3,10 +3,11 @@ import type { MessageDeserializer } from '@golevelup/nestjs-rabbitmq';
 import type { DeliveryRecord } from '../delivery/delivery-record';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
-import { isThenable } from '../model/thenable';
+import { decompressed } from './decompress';
 import type { FailureToOutcome } from './failure-policy';
 import { HandlerFailure } from './handler-failure';
 import type { Handling } from './interceptor';
+import { payloadStage } from './payload-stage';
 
 // Labels of bodies that are UTF-8 text as they are: no encoding, charsets that UTF-8 contains, transfer
 // encodings that change nothing, and the formats and types that clients write here by mistake.
@@ -19,14 +20,18 @@ const PLAIN_ENCODINGS: ReadonlySet<string> = new Set([
 /**
  * The default decoder: JSON in UTF-8, a byte order mark skipped; an empty body is `undefined`, or the empty
  * text with `allowNonJsonMessages`.
- * @param allowNonJsonMessages whether text that is no JSON is handed over as a text.
- * @throws where the bytes are no UTF-8, the content encoding is unknown, or the text is no JSON.
+ * @param allowNonJsonMessages whether text that is not JSON is the payload as it is.
+ * @throws if the bytes are not UTF-8, the content encoding is unknown, or the text is not JSON.
  */
 export function decodeJson(message: IncomingMessage, allowNonJsonMessages = false): unknown {
   const { content, properties } = message;
   if (!isPlain(properties.contentEncoding)) {
     throw new Error(texts.unknownEncoding(properties.contentEncoding));
   }
+  return parsed(content, allowNonJsonMessages);
+}
+
+function parsed(content: Buffer, allowNonJsonMessages: boolean): unknown {
   if (content.length === 0) return allowNonJsonMessages ? '' : undefined;
   if (!isUtf8(content)) throw new Error(texts.invalidUtf8);
   const text = content.toString('utf8', hasByteOrderMark(content) ? 3 : 0);
@@ -56,43 +61,42 @@ function hasByteOrderMark(content: Buffer): boolean {
 export interface Decoding {
   readonly deserializer: MessageDeserializer | undefined;
   readonly allowNonJsonMessages: boolean;
+  readonly decompress: { readonly max: number } | undefined;
 }
 
 /**
- * The stage that turns bytes into the payload, with a deserializer, else {@link decodeJson}. A
- * deserializer gets every body, an empty one too, and may return a promise.
+ * The stage that turns bytes into the payload: decompressed if that is configured, then with a deserializer,
+ * else {@link decodeJson}. A deserializer gets every body, an empty one too, and may return a promise.
  */
 export function decodeStage(
-  { deserializer, allowNonJsonMessages }: Decoding,
+  decoding: Decoding,
   toOutcome: FailureToOutcome,
   inner: Handling<DeliveryRecord>,
 ): Handling<DeliveryRecord> {
-  const decode = (message: IncomingMessage): unknown =>
+  const decode = decoderOf(decoding);
+  return payloadStage(({ message }) => decode(message), failureOf, toOutcome, inner);
+}
+
+function failureOf(error: unknown): HandlerFailure {
+  return new HandlerFailure('decode', error);
+}
+
+function decoderOf({
+  deserializer,
+  allowNonJsonMessages,
+  decompress,
+}: Decoding): (message: IncomingMessage) => unknown {
+  const plain = (message: IncomingMessage): unknown =>
     deserializer === undefined
       ? decodeJson(message, allowNonJsonMessages)
       : deserializer(message.content, message);
-  const later = async (payload: PromiseLike<unknown>, delivery: DeliveryRecord) => {
-    try {
-      delivery.payload = await payload;
-      delivery.isDecoded = true;
-    } catch (error) {
-      return toOutcome(new HandlerFailure('decode', error), delivery);
-    }
-    // A handler is not started for a delivery that has timed out or lost its channel meanwhile.
-    const { abortReason } = delivery;
-    return abortReason === undefined
-      ? inner(delivery)
-      : toOutcome(new HandlerFailure('body', abortReason), delivery);
-  };
-  return (delivery) => {
-    try {
-      const payload = decode(delivery.message);
-      if (isThenable(payload)) return later(payload, delivery);
-      delivery.payload = payload;
-      delivery.isDecoded = true;
-    } catch (error) {
-      return toOutcome(new HandlerFailure('decode', error), delivery);
-    }
-    return inner(delivery);
+  if (decompress === undefined) return plain;
+  return (message) => {
+    const { contentEncoding } = message.properties;
+    const content = decompressed(message.content, contentEncoding, decompress.max);
+    if (content === undefined) return plain(message);
+    return content.then((body) =>
+      deserializer === undefined ? parsed(body, allowNonJsonMessages) : deserializer(body, message),
+    );
   };
 }

@@ -1,8 +1,8 @@
 /**
- * Where a failure comes from: the decoder, one of Nest's pipes, its guards, interceptors and filters, the
+ * Where a failure comes from: the decoder, the schema, one of Nest's pipes, its guards, interceptors and filters, the
  * handler's own body, the time limit, or one of the module's interceptors.
  */
-export type Origin = 'decode' | 'pipe' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
+export type Origin = 'decode' | 'schema' | 'pipe' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
 
 /** What is known of a failure of Nest's guards, pipes, interceptors and filters. */
 export interface EnhancerFailure {

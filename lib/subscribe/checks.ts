@@ -3,7 +3,14 @@ import type { SubscribeOptions } from '../model/options';
 import { isErrorRule, isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { combinationFaults } from './combination-checks';
-import { DEAD_LETTER_OPTIONS, RETRY_OPTIONS, SUBSCRIBE_OPTIONS, valueFaults } from './option-table';
+import {
+  DEAD_LETTER_OPTIONS,
+  DECOMPRESS_OPTIONS,
+  type OptionRow,
+  RETRY_OPTIONS,
+  SUBSCRIBE_OPTIONS,
+  valueFaults,
+} from './option-table';
 import { isMatch, isQueueName } from './value-checks';
 
 /**
@@ -21,7 +28,8 @@ export function optionFaults(
     ...queueFaults(handler, options),
     ...valueFaults(handler, '', SUBSCRIBE_OPTIONS, { ...effective, queue: undefined }),
     ...onErrorFaults(handler, effective.onError),
-    ...retryFaults(handler, effective.retry),
+    ...nestedFaults(handler, 'retry', RETRY_OPTIONS, effective.retry),
+    ...nestedFaults(handler, 'decompress', DECOMPRESS_OPTIONS, effective.decompress),
     ...deadLetterFaults(subscription),
     ...combinationFaults(subscription, options),
   ];
@@ -57,8 +65,13 @@ function onErrorFaults(handler: string, onError: unknown): string[] {
   });
 }
 
-function retryFaults(handler: string, retry: unknown): string[] {
-  return retry ? valueFaults(handler, 'retry.', RETRY_OPTIONS, { ...Object(retry) }) : [];
+function nestedFaults(
+  handler: string,
+  option: string,
+  rows: Readonly<Record<string, OptionRow>>,
+  value: unknown,
+): string[] {
+  return value ? valueFaults(handler, `${option}.`, rows, { ...Object(value) }) : [];
 }
 
 function deadLetterFaults({ handler, deadLetter }: SubscriptionMetadata): string[] {

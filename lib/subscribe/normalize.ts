@@ -4,12 +4,14 @@ import { milliseconds } from '../model/duration';
 import type {
   DeadLetterOptions,
   DeclareOptions,
+  DecompressOptions,
   QueueType,
   RetryOptions,
   SubscribeDefaults,
   SubscribeOptions,
 } from '../model/options';
 import { type ErrorPolicy, isErrorRule, isFailurePolicy } from '../model/policy';
+import { bytes } from '../model/size';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { bindingFaults, bindingsOf } from './bindings';
 import { optionFaults } from './checks';
@@ -78,6 +80,8 @@ function checked(
     declare: declareOf(valid.declare, options.createQueueIfNotExists),
     deserializer: valid.deserializer,
     allowNonJsonMessages: valid.allowNonJsonMessages,
+    schema: valid.schema,
+    decompress: decompressOf(valid.decompress),
     options,
   };
   Object.freeze(subscription);
@@ -86,6 +90,13 @@ function checked(
     ...bindingFaults(subscription),
   ]);
   return subscription;
+}
+
+function decompressOf(
+  decompress: DecompressOptions | undefined,
+): SubscriptionMetadata['decompress'] {
+  const max = bytes(decompress?.max);
+  return max === undefined ? undefined : Object.freeze({ max });
 }
 
 function retryOf(retry: RetryOptions | undefined): SubscriptionMetadata['retry'] {

@@ -1,6 +1,13 @@
 import { texts } from '../log/texts';
-import type { DeadLetterOptions, RetryOptions, SubscribeOptions } from '../model/options';
+import type {
+  DeadLetterOptions,
+  DecompressOptions,
+  RetryOptions,
+  SubscribeOptions,
+} from '../model/options';
 import { isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
+import { isPayloadSchema } from '../model/schema';
+import { bytes } from '../model/size';
 import { isBackoff, isPositiveDuration, isQueueName, isWhole } from './value-checks';
 
 /** One option: the one place for its check, its default and its line in the reference. */
@@ -73,6 +80,13 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
   },
   onPanic: { ...POLICY, byDefault: "'failFast'", fallback: 'failFast' },
   onInvalidPayload: { ...POLICY, byDefault: "'drop'", fallback: 'drop' },
+  schema: { expected: texts.schemaExpected, byDefault: 'no check', accepts: isPayloadSchema },
+  decompress: {
+    expected: 'an object with max',
+    byDefault: 'compressed bodies are invalid payloads',
+    inDefaults: true,
+    accepts: (value) => typeof value === 'object' && value !== null,
+  },
   noAck: BOOLEAN,
   declare: {
     expected: 'true, false or an object',
@@ -108,6 +122,15 @@ export const DEAD_LETTER_OPTIONS: Readonly<Record<keyof DeadLetterOptions, Optio
   by: PERFORMED_BY,
   stack: BOOLEAN,
   queueOptions: { expected: 'queue options of golevelup', byDefault: 'durable' },
+};
+
+/** The options of `decompress`. */
+export const DECOMPRESS_OPTIONS: Readonly<Record<keyof DecompressOptions, OptionRow>> = {
+  max: {
+    expected: "a number of bytes or a text such as '16MiB', below 2GiB",
+    byDefault: 'required',
+    accepts: (value) => bytes(value) !== undefined,
+  },
 };
 
 /** The values of all options: the subscription's own, else those of the module's defaults, else the fallbacks. */

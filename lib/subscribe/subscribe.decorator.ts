@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import { texts } from '../log/texts';
 import type { SubscribeOptions } from '../model/options';
 import type { Outcome } from '../model/outcome';
+import type { PayloadOf, PayloadSchema } from '../model/schema';
 import { addDecorator } from './decorated-classes';
 import { ModuleCheck } from './module-check';
 import type { HandlerClass } from './token';
@@ -33,13 +34,27 @@ export type CheckedResult<T> = 0 extends 1 & T
     : never;
 
 /**
+ * Satisfied by a method whose first parameter takes what the schema gives, or that has none; not checked if
+ * that is `any` or `unknown`.
+ */
+export type CheckedPayload<T, Payload> = unknown extends Payload
+  ? unknown
+  : T extends (...args: infer Parameters) => unknown
+    ? Parameters extends readonly [infer First, ...unknown[]]
+      ? [Payload] extends [First]
+        ? unknown
+        : 'The first parameter of the method has to take what the schema gives'
+      : unknown
+    : never;
+
+/**
  * A decorator of a handler, for decorators that wrap `Subscribe`.
  * @publicApi
  */
-export type HandlerDecorator = <T extends (...args: never[]) => unknown>(
+export type HandlerDecorator<Payload = unknown> = <T extends (...args: never[]) => unknown>(
   target: object,
   key: string,
-  descriptor: TypedPropertyDescriptor<T> & CheckedResult<T>,
+  descriptor: TypedPropertyDescriptor<T> & CheckedResult<T> & CheckedPayload<T, Payload>,
 ) => void;
 
 /**
@@ -52,7 +67,9 @@ export type HandlerDecorator = <T extends (...args: never[]) => unknown>(
  * @throws TypeError on a static or symbol member, a property, an accessor, or a generator.
  * @publicApi
  */
-export function Subscribe(options: SubscribeOptions): HandlerDecorator {
+export function Subscribe<S extends PayloadSchema = PayloadSchema>(
+  options: SubscribeOptions<S>,
+): HandlerDecorator<PayloadOf<S>> {
   return (target, key, descriptor) => {
     addDecorator(ownerOf(target, key, descriptor), target, key, options);
     UseFilters(ModuleCheck)(target, key, descriptor);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import {
   DEAD_LETTER_OPTIONS,
+  DECOMPRESS_OPTIONS,
   type OptionRow,
   RETRY_OPTIONS,
   SUBSCRIBE_OPTIONS,
@@ -33,6 +34,8 @@ export function optionsPage(): string {
     ...sections(RETRY_OPTIONS, 'retry.', ['RetryOptions']),
     '## deadLetter',
     ...sections(DEAD_LETTER_OPTIONS, 'deadLetter.', ['DeadLetterOptions']),
+    '## decompress',
+    ...sections(DECOMPRESS_OPTIONS, 'decompress.', ['DecompressOptions']),
     '## SettleModule.forRoot',
     ...sections(SETTLE_OPTIONS, '', ['SettleModuleOptions']),
   ].join('\n\n')}\n`;

@@ -1,0 +1,48 @@
+// The snippets of docs/schemas.md.
+import { Injectable } from '@nestjs/common';
+import { Type } from 'class-transformer';
+import { IsDate, IsUUID } from 'class-validator';
+import { drop, Subscribe } from 'nestjs-settle';
+import { z } from 'zod';
+
+declare class Mail {
+  receipt(id: string, paidAt: Date): Promise<void>;
+}
+
+const OrderPaid = z.object({
+  id: z.uuid(),
+  amount: z.number().positive(),
+  paidAt: z.coerce.date(),
+});
+
+@Injectable()
+export class Receipts {
+  @Subscribe({ queue: 'receipts', deadLetter: 'receipts.dead', schema: OrderPaid })
+  async send(order: z.output<typeof OrderPaid>): Promise<void> {
+    await this.mail.receipt(order.id, order.paidAt);
+  }
+
+  constructor(private readonly mail: Mail) {}
+}
+
+class OrderDto {
+  @IsUUID()
+  id!: string;
+
+  @Type(() => Date)
+  @IsDate()
+  paidAt!: Date;
+}
+
+@Injectable()
+export class Invoices {
+  @Subscribe({ queue: 'invoices', schema: OrderDto })
+  async write(order: OrderDto): Promise<void> {
+    if (order.paidAt.getFullYear() < 2020) throw drop('too old');
+  }
+}
+
+export class Exports {
+  @Subscribe({ queue: 'exports', decompress: { max: '16MiB' } })
+  read(): void {}
+}
