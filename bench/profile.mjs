@@ -58,6 +58,10 @@ async function tableOf(label) {
     await child.told('loaded');
     await queues.fill(queue, { messages, bytes: BYTES, envelope: programs[label].envelope });
     child.order('start');
+    if (handler === 'fail') {
+      await queues.untilCount(dead, messages, 180_000);
+      child.order('finish');
+    }
     await child.told('done', 180_000);
     await child.ended();
     const [file = ''] = readdirSync(folder);

@@ -35,6 +35,24 @@ export function bytesOfTable(headers: readonly EncodableHeader[]): number {
   return headers.reduce((sum, { bytes }) => sum + bytes, 4);
 }
 
+/**
+ * The size of a table whose values are all texts, booleans and whole numbers below 2^31, which are encoded as
+ * they are; `undefined` for any other table.
+ */
+export function bytesOfSimpleTable(table: Readonly<Record<string, unknown>>): number | undefined {
+  let bytes = 4;
+  for (const name of Object.keys(table)) {
+    if (name.length * 3 > LONGEST_NAME) return undefined;
+    const value = table[name];
+    bytes += 1 + Buffer.byteLength(name);
+    if (typeof value === 'string') bytes += 5 + Buffer.byteLength(value);
+    else if (typeof value === 'boolean') bytes += 2;
+    else if (typeof value === 'number' && isWhole(value, 2 ** 31 - 1)) bytes += 5;
+    else return undefined;
+  }
+  return bytes;
+}
+
 /** Whether a header holds a decimal, which RabbitMQ cannot write to a stream. */
 export function hasDecimal({ value }: EncodableHeader): boolean {
   return isDecimalInside(value);

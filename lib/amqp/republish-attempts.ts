@@ -32,6 +32,7 @@ export type Tried =
 /**
  * Tries to publish a message, 5 times at most, with a growing pause, all within the time limit. Ends as
  * soon as the delivery's channel closes, since the broker will redeliver it. Never rejects.
+ * @param ended how the first try has ended, if it has been made.
  */
 export async function tryToPublish(
   clock: Clock,
@@ -39,6 +40,7 @@ export async function tryToPublish(
   lost: AbortSignal,
   publish: Publish,
   first: Plan,
+  ended?: TryResult,
 ): Promise<Tried> {
   const deadline = clock.monotonic() + timeLimit;
   let plan = first;
@@ -47,12 +49,14 @@ export async function tryToPublish(
   let mayHaveArrived = false;
   let tries = 0;
   let pause = 0;
+  let made = ended;
   while (tries < MOST_TRIES) {
     if (pause > 0) await sleep(clock, pause, lost);
     const left = deadline - clock.monotonic();
-    if (lost.aborted || left <= 0) break;
+    if (made === undefined && (lost.aborted || left <= 0)) break;
     tries += 1;
-    const result = await resultOf(() => publish(plan, left, tries > 1));
+    const result = made ?? (await resultOf(() => publish(plan, left, tries > 1)));
+    made = undefined;
     if (result.status === 'confirmed') return { status: 'confirmed', plan, refusal };
     const judgement = judgeTry(plan, result);
     last = judgement.error;

@@ -19,7 +19,6 @@ export interface Plan {
  */
 export type TryResult =
   | PublishResult
-  | { readonly status: 'unconfirmed' }
   | { readonly status: 'blocked' }
   | { readonly status: 'unwritten'; readonly error: unknown };
 

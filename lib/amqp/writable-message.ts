@@ -1,5 +1,7 @@
+import { newHeaderTable } from '../delivery/headers';
 import type { OutgoingMessage } from '../delivery/republish';
 import {
+  bytesOfSimpleTable,
   bytesOfTable,
   type EncodableHeader,
   encodableHeader,
@@ -71,7 +73,8 @@ export function writableMessage(
   const without: { properties: string[]; headers: string[] } = { properties: [], headers: [] };
   const kept: Record<string, unknown> = {};
   let bytes = FRAME_OVERHEAD;
-  for (const [name, value] of Object.entries(properties)) {
+  for (const name of Object.keys(properties)) {
+    const value = properties[name];
     const size = bytesOfProperty(name, value, form);
     if (size === undefined) without.properties.push(name);
     else {
@@ -79,8 +82,16 @@ export function writableMessage(
       bytes += size;
     }
   }
-  const table = writableHeaders(headers, without.headers, form);
   const room = Math.min(limits.frame - bytes, limits.headerTable) - RESERVED;
+  const simple = form === 'whole' ? bytesOfSimpleTable(headers) : undefined;
+  if (simple !== undefined && simple <= room) {
+    const isComplete = without.properties.length === 0;
+    return {
+      message: { body, properties: kept, headers },
+      leftOut: isComplete ? undefined : without,
+    };
+  }
+  const table = writableHeaders(headers, without.headers, form);
   const fitting = bytesOfTable(table) <= room ? table : fittingOf(table, room, without.headers);
   const message = { body, properties: kept, headers: tableOf(fitting) };
   const isComplete = without.properties.length === 0 && without.headers.length === 0;
@@ -128,9 +139,8 @@ function fittingOf(
   return fitting;
 }
 
-// Without a prototype: amqplib also writes what a table inherits.
 function tableOf(headers: readonly EncodableHeader[]): Record<string, unknown> {
-  const table: Record<string, unknown> = Object.create(null);
+  const table = newHeaderTable();
   for (const { name, value } of headers) table[name] = value;
   return table;
 }

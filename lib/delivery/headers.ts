@@ -37,6 +37,16 @@ export const SettleHeaders = Object.freeze({
   handler: 'x-settle-handler',
 });
 
+// A constructed object keeps a hidden class, which one of `Object.create(null)` never has: tables with the
+// same names are filled, copied and encoded faster.
+const HeaderTable = function HeaderTable() {} as unknown as new () => Record<string, unknown>;
+HeaderTable.prototype = Object.freeze(Object.create(null));
+
+/** An empty table of headers that inherits nothing: amqplib also writes what a table inherits. */
+export function newHeaderTable(): Record<string, unknown> {
+  return new HeaderTable();
+}
+
 /**
  * Reads a header as an own property: a table key `__proto__` replaces the prototype of the object that
  * amqplib decodes, and the properties of such a prototype are not headers.

@@ -1,6 +1,6 @@
 import { thrownMessage, thrownName, thrownStack } from '../log/thrown';
 import type { DeliveryRecord } from './delivery-record';
-import { isDroppedOnRepublish, SettleHeaders } from './headers';
+import { isDroppedOnRepublish, newHeaderTable, SettleHeaders } from './headers';
 
 /** The properties that a copy keeps. */
 const KEPT = [
@@ -39,7 +39,7 @@ function withoutNames(
   table: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): Record<string, unknown> {
-  const left: Record<string, unknown> = Object.assign(Object.create(null), table);
+  const left = Object.assign(newHeaderTable(), table);
   for (const name of names) delete left[name];
   return left;
 }
@@ -66,10 +66,10 @@ export function retryMessageOf(
   attempt: number,
   now: number,
 ): OutgoingMessage {
-  return copyOf(delivery, {
-    [SettleHeaders.attempt]: attempt,
-    ...firstFailure(delivery, now),
-  });
+  const copy = copyOf(delivery);
+  copy.headers[SettleHeaders.attempt] = attempt;
+  addFirstFailure(copy.headers, delivery, now);
+  return withAddress(copy, delivery);
 }
 
 /**
@@ -82,14 +82,15 @@ export function deadLetterMessageOf(
   diagnosis: Diagnosis,
   now: number,
 ): OutgoingMessage {
-  return copyOf(delivery, {
-    [SettleHeaders.reason]: diagnosis.reason,
-    ...describe(diagnosis),
-    [SettleHeaders.attemptsMade]: attemptsMade(delivery),
-    ...firstFailure(delivery, now),
-    [SettleHeaders.failedAt]: new Date(now).toISOString(),
-    [SettleHeaders.handler]: delivery.subscription.handler,
-  });
+  const copy = copyOf(delivery);
+  const { headers } = copy;
+  headers[SettleHeaders.reason] = diagnosis.reason;
+  addDescription(headers, diagnosis);
+  headers[SettleHeaders.attemptsMade] = attemptsMade(delivery);
+  addFirstFailure(headers, delivery, now);
+  headers[SettleHeaders.failedAt] = isoTextOf(now);
+  headers[SettleHeaders.handler] = delivery.subscription.handler;
+  return withAddress(copy, delivery);
 }
 
 // A delivery beyond the cap was handed over without being run.
@@ -97,49 +98,73 @@ function attemptsMade({ attempt, subscription }: DeliveryRecord): number {
   return Math.min(attempt, subscription.retry?.attempts ?? attempt);
 }
 
-function copyOf(delivery: DeliveryRecord, own: Readonly<Record<string, unknown>>): OutgoingMessage {
-  const { message, queue, exchange, routingKey } = delivery;
+interface Copy extends OutgoingMessage {
+  readonly headers: Record<string, unknown>;
+}
+
+function copyOf({ message, headers: delivered }: DeliveryRecord): Copy {
   const properties: Record<string, unknown> = {};
   for (const name of KEPT) {
     const value: unknown = message.properties[name];
     if (value !== undefined) properties[name] = value;
   }
-  const headers: Record<string, unknown> = Object.create(null);
-  for (const [name, value] of Object.entries(delivery.headers)) {
-    if (!isDroppedOnRepublish(name)) headers[name] = value;
+  const headers = newHeaderTable();
+  for (const name of Object.keys(delivered)) {
+    if (!isDroppedOnRepublish(name)) headers[name] = delivered[name];
   }
-  Object.assign(headers, own);
-  headers[SettleHeaders.queue] = queue;
-  headers[SettleHeaders.exchange] = exchange;
-  headers[SettleHeaders.routingKey] = routingKey;
   return { body: message.content, properties, headers };
 }
 
-function firstFailure(delivery: DeliveryRecord, now: number): Record<string, string> {
-  const known = delivery.firstFailedAt ?? (delivery.attempt === 1 ? new Date(now) : undefined);
-  return known === undefined ? {} : { [SettleHeaders.firstFailedAt]: known.toISOString() };
+function withAddress(copy: Copy, { queue, exchange, routingKey }: DeliveryRecord): OutgoingMessage {
+  const { headers } = copy;
+  headers[SettleHeaders.queue] = queue;
+  headers[SettleHeaders.exchange] = exchange;
+  headers[SettleHeaders.routingKey] = routingKey;
+  return copy;
 }
 
-function describe({ error, text, withStack }: Diagnosis): Record<string, string> {
-  const described: Record<string, string> = {};
+function addFirstFailure(
+  headers: Record<string, unknown>,
+  delivery: DeliveryRecord,
+  now: number,
+): void {
+  const known = delivery.firstFailedAt?.getTime() ?? (delivery.attempt === 1 ? now : undefined);
+  if (known !== undefined) headers[SettleHeaders.firstFailedAt] = isoTextOf(known);
+}
+
+function addDescription(
+  headers: Record<string, unknown>,
+  { error, text, withStack }: Diagnosis,
+): void {
   if (error !== undefined) {
-    described[SettleHeaders.errorName] = bounded(thrownName(error), HEADER_BOUNDS.name);
-    described[SettleHeaders.errorMessage] = bounded(thrownMessage(error), HEADER_BOUNDS.message);
+    headers[SettleHeaders.errorName] = bounded(thrownName(error), HEADER_BOUNDS.name);
+    headers[SettleHeaders.errorMessage] = bounded(thrownMessage(error), HEADER_BOUNDS.message);
     const stack = withStack ? thrownStack(error) : undefined;
     if (stack !== undefined) {
       const whole = stack.header + stack.frames;
-      described[SettleHeaders.errorStack] = bounded(whole, HEADER_BOUNDS.stack);
+      headers[SettleHeaders.errorStack] = bounded(whole, HEADER_BOUNDS.stack);
     }
   }
   if (text !== undefined) {
-    described[SettleHeaders.errorMessage] = bounded(thrownMessage(text), HEADER_BOUNDS.message);
+    headers[SettleHeaders.errorMessage] = bounded(thrownMessage(text), HEADER_BOUNDS.message);
   }
-  return described;
+}
+
+let lastTime = Number.NaN;
+let lastText = '';
+
+// Messages fail many to a millisecond.
+function isoTextOf(ms: number): string {
+  if (ms !== lastTime) {
+    lastText = new Date(ms).toISOString();
+    lastTime = ms;
+  }
+  return lastText;
 }
 
 /** The longest beginning of a text that fits in so many bytes, no character cut. */
 export function bounded(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text;
+  if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text;
   return Buffer.from(text)
     .subarray(0, bytes)
     .toString()

@@ -45,7 +45,7 @@ export class MemoryConsumer implements BrokerConsumer {
   constructor(private readonly dependencies: MemoryConsumerDependencies) {
     const { subscription, client, log, clock, republishTimeout } = dependencies;
     this.#counting = new RedeliveryCounting(subscription.queueType, log);
-    const transport = new MemoryTransport(client);
+    const transport = new MemoryTransport(client, clock);
     this.#republisher = new Republisher(subscription, transport, log, clock, republishTimeout);
     this.#gate = new ConsumerGate(
       clock,

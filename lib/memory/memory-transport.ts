@@ -3,10 +3,12 @@ import { replyCodeOf } from '../amqp/refusal';
 import type {
   PublishResult,
   RepublishTransport,
+  WriteOptions,
   WrittenPublish,
 } from '../amqp/republish-transport';
 import type { TopologyClient } from '../amqp/topology-client';
 import type { WriteLimits } from '../amqp/writable-message';
+import { type Clock, resultWithin } from '../clock';
 import { SettleHeaders } from '../delivery/headers';
 import type { OutgoingMessage } from '../delivery/republish';
 import { type MemoryClient, memoryTopologyClientOf } from './memory-topology';
@@ -20,7 +22,10 @@ export class MemoryTransport implements RepublishTransport {
   readonly isBlocked = false;
   #published = 0;
 
-  constructor(private readonly client: MemoryClient) {}
+  constructor(
+    private readonly client: MemoryClient,
+    private readonly clock: Clock,
+  ) {}
 
   async topology(): Promise<TopologyClient> {
     return memoryTopologyClientOf(this.client);
@@ -29,8 +34,19 @@ export class MemoryTransport implements RepublishTransport {
   async write(
     queue: string,
     message: (limits: WriteLimits) => OutgoingMessage,
+    options: WriteOptions,
   ): Promise<WrittenPublish> {
-    return { result: this.#publish(queue, message(LIMITS)), end: () => {} };
+    return { result: this.writeAtOnce(queue, message, options), end: () => {} };
+  }
+
+  async writeAtOnce(
+    queue: string,
+    message: (limits: WriteLimits) => OutgoingMessage,
+    { limitMs, lost }: Pick<WriteOptions, 'limitMs' | 'lost'>,
+  ): Promise<PublishResult> {
+    const publishing = this.#publish(queue, message(LIMITS));
+    const result = await resultWithin(this.clock, limitMs, publishing, lost);
+    return result ?? { status: 'unconfirmed' };
   }
 
   async #publish(queue: string, message: OutgoingMessage): Promise<PublishResult> {

@@ -213,11 +213,11 @@ export class ChannelLoop implements BrokerConsumer {
     this.#lostAt = undefined;
   }
 
-  readonly #republish: Republish = async (message, target, original) => {
-    const result = await this.dependencies.republisher.publish(message, target, original);
-    if (result.status === 'confirmed') this.#gate.republished();
-    return result;
-  };
+  readonly #republish: Republish = (message, target, original) =>
+    this.dependencies.republisher.publish(message, target, original).then((result) => {
+      if (result.status === 'confirmed') this.#gate.republished();
+      return result;
+    });
 
   #deliver(message: IncomingMessage): void {
     const channel = this.#channel;

@@ -1,18 +1,12 @@
 import type { PublishResult } from '../amqp/republish-transport';
-import { headerOf, SettleHeaders } from '../delivery/headers';
+import type { Clock } from '../clock';
+import { headerOf, newHeaderTable, SettleHeaders } from '../delivery/headers';
 import type { OutgoingMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
+import { type PendingPublish, PendingPublishes, type ReplyLimits } from './pending-publishes';
 import type { RawConfirmChannel } from './types';
 
-interface Returned {
-  readonly replyCode: number;
-  readonly replyText: string;
-}
-
-interface Pending {
-  returned: Returned | undefined;
-  settle(result: PublishResult): void;
-}
+const CONFIRMED: PublishResult = { status: 'confirmed' };
 
 /** How the messages of a channel are published. */
 export interface RepublishChannelOptions {
@@ -25,21 +19,22 @@ export interface RepublishChannelOptions {
 /**
  * A confirm channel on which messages are published. A returned message, which precedes its confirm, is
  * matched to its publish by a number in a header. Every publish ends, also if amqplib forgets its callback
- * when the channel closes, and with the reason that the broker gave.
+ * when the channel closes, and then with the reason that the broker gave.
  */
 export class RepublishChannel {
-  readonly #pending = new Map<number, Pending>();
-  #number = 0;
+  readonly #pending: PendingPublishes;
   #open = true;
   #error: unknown;
 
   constructor(
     private readonly raw: RawConfirmChannel,
     private readonly options: RepublishChannelOptions,
+    clock: Clock,
   ) {
+    this.#pending = new PendingPublishes(clock);
     raw.on('return', ({ fields, properties }: ReturnedMessage) => {
       const number = headerOf(properties.headers, SettleHeaders.publishId);
-      const pending = this.#pending.get(number as number);
+      const pending = this.#pending.get(number);
       if (pending !== undefined) pending.returned = fields;
     });
     raw.on('error', (error: unknown) => {
@@ -57,30 +52,20 @@ export class RepublishChannel {
    * Publishes a message to a queue through the default exchange. Never rejects.
    * @throws Error if the channel has closed: nothing was written.
    */
-  publish(queue: string, { body, properties, headers }: OutgoingMessage): Promise<PublishResult> {
+  publish(queue: string, message: OutgoingMessage, limits: ReplyLimits): Promise<PublishResult> {
     if (!this.#open) throw this.#reason;
-    this.#number += 1;
-    const number = this.#number;
-    const result = new Promise<PublishResult>((resolve) => {
-      this.#pending.set(number, {
-        returned: undefined,
-        settle: (ended) => {
-          this.#pending.delete(number);
-          resolve(ended);
-        },
-      });
-    });
-    // Without a prototype: amqplib also writes what a table inherits.
-    const table = Object.assign(Object.create(null), headers, {
-      [SettleHeaders.publishId]: number,
-    });
-    const options = { ...properties, mandatory: true, headers: table };
+    const pending = this.#pending.add(limits);
+    const headers = Object.assign(newHeaderTable(), message.headers);
+    headers[SettleHeaders.publishId] = pending.number;
+    const options = { ...message.properties, mandatory: true, headers };
     try {
-      this.raw.publish('', queue, body, options, (error: unknown) => this.#replied(number, error));
+      this.raw.publish('', queue, message.body, options, (error: unknown) =>
+        this.#replied(pending, error),
+      );
     } catch (error) {
-      this.#unwritten(number, error);
+      this.#unwritten(pending, error);
     }
-    return result;
+    return pending.result;
   }
 
   /** Closes the channel; what is pending ends as `closed`. Never rejects. */
@@ -98,24 +83,23 @@ export class RepublishChannel {
     return this.#error ?? this.options.connectionError() ?? new Error(texts.channelClosed);
   }
 
-  #replied(number: number, error: unknown): void {
+  #replied(pending: PendingPublish, error: unknown): void {
     // After the close amqplib calls back for what it remembers.
-    const pending = this.#open ? this.#pending.get(number) : undefined;
-    if (pending === undefined) return;
+    if (!this.#open) return;
     const { returned } = pending;
-    if (error) pending.settle({ status: 'refused' });
-    else if (returned === undefined) pending.settle({ status: 'confirmed' });
+    if (error) this.#pending.settle(pending, { status: 'refused' });
+    else if (returned === undefined) this.#pending.settle(pending, CONFIRMED);
     else {
       const { replyCode, replyText } = returned;
-      pending.settle({ status: 'returned', replyCode, replyText });
+      this.#pending.settle(pending, { status: 'returned', replyCode, replyText });
     }
   }
 
   // amqplib has counted the callback in already: every later confirm would be one off.
-  #unwritten(number: number, error: unknown): void {
+  #unwritten(pending: PendingPublish, error: unknown): void {
     const isClosing = error instanceof Error && error.name === 'IllegalOperationError';
-    if (isClosing) this.#pending.delete(number);
-    else this.#pending.get(number)?.settle({ status: 'unencodable', error });
+    if (isClosing) this.#pending.forget(pending);
+    else this.#pending.settle(pending, { status: 'unencodable', error });
     void this.close();
     if (isClosing) throw error;
   }
@@ -123,16 +107,16 @@ export class RepublishChannel {
   #end(): void {
     if (!this.#open) return;
     this.#open = false;
-    const pending = [...this.#pending.values()];
+    const ended = this.#pending.end();
     const { isAlone } = this.options;
     // A connection says why it has closed once its channels have.
     void Promise.resolve().then(() => {
-      for (const { settle } of pending) settle({ status: 'closed', error: this.#reason, isAlone });
+      for (const { resolve } of ended) resolve({ status: 'closed', error: this.#reason, isAlone });
     });
   }
 }
 
 interface ReturnedMessage {
-  readonly fields: Returned;
+  readonly fields: { readonly replyCode: number; readonly replyText: string };
   readonly properties: { readonly headers?: Record<string, unknown> };
 }

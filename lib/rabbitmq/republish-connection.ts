@@ -1,10 +1,16 @@
-import type { RepublishTransport, WriteOptions, WrittenPublish } from '../amqp/republish-transport';
+import type {
+  PublishResult,
+  RepublishTransport,
+  WriteOptions,
+  WrittenPublish,
+} from '../amqp/republish-transport';
 import type { TopologyClient } from '../amqp/topology-client';
 import type { WriteLimits } from '../amqp/writable-message';
 import { type Clock, countdown, within } from '../clock';
 import type { OutgoingMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
 import { connectionErrorOf } from './connection-error';
+import type { ReplyLimits } from './pending-publishes';
 import { RepublishChannel } from './republish-channel';
 import { topologyClientOf } from './scratch-channel';
 import type { SecondConnection } from './second-connection';
@@ -70,10 +76,25 @@ export class RepublishConnection implements RepublishTransport {
     const made = message(limitsOf(raw));
     if (made.body.length < LARGE_BODY) {
       const channel = await this.#sharedChannel(raw, left);
-      return { result: channel.publish(queue, made), end: () => {} };
+      const result = channel.publish(queue, made, { limitMs: left(), lost });
+      return { result, end: () => {} };
     }
     const channel = await this.#ownChannel(raw, left);
-    return { result: channel.publish(queue, made), end: () => void channel.close() };
+    const result = channel.publish(queue, made, { limitMs: left(), lost });
+    return { result, end: () => void channel.close() };
+  }
+
+  writeAtOnce(
+    queue: string,
+    message: MakeMessage,
+    limits: ReplyLimits,
+  ): Promise<PublishResult> | undefined {
+    const raw = this.connection.current;
+    const shared = this.#shared;
+    if (raw === undefined || shared?.connection !== raw || !shared.channel?.isOpen)
+      return undefined;
+    const made = message(limitsOf(raw));
+    return made.body.length < LARGE_BODY ? shared.channel.publish(queue, made, limits) : undefined;
   }
 
   /** Closes channel and connections within `limitMs`; what is unconfirmed becomes unknown. Never rejects. */
@@ -98,7 +119,8 @@ export class RepublishConnection implements RepublishTransport {
     try {
       const raw = await connection.raw(left());
       const channel = await this.#ownChannel(raw, left);
-      return { result: channel.publish(queue, message(limitsOf(raw))), end };
+      const limits = { limitMs: left(), lost };
+      return { result: channel.publish(queue, message(limitsOf(raw)), limits), end };
     } catch (error) {
       end();
       throw error;
@@ -113,7 +135,7 @@ export class RepublishConnection implements RepublishTransport {
   }
 
   #openShared(connection: RawConnection): SharedChannel {
-    const opening = openChannel(connection, false).then((channel) => {
+    const opening = this.#openChannel(connection, false).then((channel) => {
       shared.channel = channel;
       return channel;
     });
@@ -126,7 +148,7 @@ export class RepublishConnection implements RepublishTransport {
   }
 
   async #ownChannel(connection: RawConnection, left: () => number): Promise<RepublishChannel> {
-    const opening = openChannel(connection, true);
+    const opening = this.#openChannel(connection, true);
     try {
       return await this.#inTime(opening, left);
     } catch (error) {
@@ -140,11 +162,11 @@ export class RepublishConnection implements RepublishTransport {
     if (await within(this.clock, left(), opening)) return opening;
     throw new Error(texts.noChannelInTime);
   }
-}
 
-async function openChannel(raw: RawConnection, isAlone: boolean): Promise<RepublishChannel> {
-  const connectionError = connectionErrorOf(raw);
-  return new RepublishChannel(await raw.createConfirmChannel(), { isAlone, connectionError });
+  async #openChannel(raw: RawConnection, isAlone: boolean): Promise<RepublishChannel> {
+    const options = { isAlone, connectionError: connectionErrorOf(raw) };
+    return new RepublishChannel(await raw.createConfirmChannel(), options, this.clock);
+  }
 }
 
 function limitsOf(raw: RawConnection): WriteLimits {

@@ -2,6 +2,7 @@ import { decodeFields, encodeTable } from 'amqplib/lib/codec';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  bytesOfSimpleTable,
   bytesOfTable,
   decodedTable,
   type EncodableHeader,
@@ -93,6 +94,29 @@ describe('encodableHeader', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('never underestimates a simple table, and finds none simple that has to be changed', () => {
+    const names = fc.string({ unit: 'grapheme', maxLength: 90 });
+    const value = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.boolean(),
+      fc.integer({ min: -(2 ** 33), max: 2 ** 33 }),
+      fc.constantFrom(undefined, null, 1.5, Number.NaN, timestamp, [1], { a: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(names, value, { noNullPrototype: false }), (headers) => {
+        const bytes = bytesOfSimpleTable(headers);
+        if (bytes === undefined) return;
+        const table = encodable(headers);
+        expect(table.map((one) => one.value)).toEqual(Object.values(headers));
+        expect(bytes).toBeGreaterThanOrEqual(encoded(table).length);
+        expect(bytes).toBeLessThanOrEqual(encoded(table).length + 3 * table.length);
+      }),
+      { numRuns: 500 },
+    );
+    expect(bytesOfSimpleTable({ a: 'text', b: true, c: 1 })).toBeDefined();
+    expect(bytesOfSimpleTable({ ['n'.repeat(256)]: 1 })).toBeUndefined();
   });
 
   it.each<[string, unknown]>([

@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OutgoingMessage } from '../../../lib/delivery/republish';
 import { RepublishChannel } from '../../../lib/rabbitmq/republish-channel';
+import { FakeClock } from '../../support/fake-clock';
 import { FakeChannel } from './fakes';
 
 const MESSAGE: OutgoingMessage = {
@@ -10,15 +11,25 @@ const MESSAGE: OutgoingMessage = {
 };
 const NO_ROUTE = { replyCode: 312, replyText: 'NO_ROUTE' };
 
+let clock: FakeClock;
+let lost: AbortController;
 let raw: FakeChannel;
 let channel: RepublishChannel;
 let connectionError: unknown;
 
 function open(isAlone: boolean): RepublishChannel {
-  return new RepublishChannel(raw.asRaw, { isAlone, connectionError: () => connectionError });
+  return new RepublishChannel(
+    raw.asRaw,
+    { isAlone, connectionError: () => connectionError },
+    clock,
+  );
 }
 
+const limits = () => ({ limitMs: 30_000, lost: lost.signal });
+
 beforeEach(() => {
+  clock = new FakeClock();
+  lost = new AbortController();
   raw = new FakeChannel();
   connectionError = undefined;
   channel = open(false);
@@ -44,8 +55,8 @@ function returns(number: unknown): void {
 
 describe('publish', () => {
   it('publishes a mandatory message through the default exchange, with a number of its own', () => {
-    void channel.publish('billing', MESSAGE);
-    void channel.publish('billing', MESSAGE);
+    void channel.publish('billing', MESSAGE, limits());
+    void channel.publish('billing', MESSAGE, limits());
     expect(raw.sent[0]).toEqual([
       'publish',
       '',
@@ -61,20 +72,20 @@ describe('publish', () => {
   });
 
   it('ends as confirmed when the broker has confirmed it, and no sooner', async () => {
-    const publish = channel.publish('billing', MESSAGE);
+    const publish = channel.publish('billing', MESSAGE, limits());
     expect(await endsOf(publish)).toEqual(['pending']);
     raw.confirms[0]!(null);
     expect(await publish).toEqual({ status: 'confirmed' });
   });
 
   it('ends as refused after a nack', async () => {
-    const publish = channel.publish('billing', MESSAGE);
+    const publish = channel.publish('billing', MESSAGE, limits());
     raw.confirms[0]!(new Error('message nacked'));
     expect(await publish).toEqual({ status: 'refused' });
   });
 
   it('ends as returned, with the reply of the broker, although the broker confirms it', async () => {
-    const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE));
+    const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE, limits()));
     returns(numberOf(1));
     for (const confirm of raw.confirms) confirm(null);
     expect(await Promise.all(publishes)).toEqual([
@@ -85,7 +96,7 @@ describe('publish', () => {
   });
 
   it.each([undefined, null, 'x', 99, { a: 1 }])('ignores a return of number %j', async (number) => {
-    const publish = channel.publish('billing', MESSAGE);
+    const publish = channel.publish('billing', MESSAGE, limits());
     returns(number);
     raw.emit('return', { properties: {} });
     raw.confirms[0]!(null);
@@ -93,9 +104,56 @@ describe('publish', () => {
   });
 });
 
+describe('a publish without a reply', () => {
+  const publish = (limitMs: number) =>
+    channel.publish('billing', MESSAGE, { limitMs, lost: lost.signal });
+
+  it('ends as unconfirmed at its own limit, and a late confirm changes nothing', async () => {
+    const publishes = [publish(300), publish(100), publish(200)];
+    const ends: string[][] = [await endsOf(...publishes)];
+    for (let passed = 0; passed < 3; passed += 1) {
+      await clock.pass(100);
+      ends.push(await endsOf(...publishes));
+    }
+    const [pending, unconfirmed] = ['pending', 'unconfirmed'];
+    expect(ends).toEqual([
+      [pending, pending, pending],
+      [pending, unconfirmed, pending],
+      [pending, unconfirmed, unconfirmed],
+      [unconfirmed, unconfirmed, unconfirmed],
+    ]);
+    for (const confirm of raw.confirms) confirm(null);
+    expect(await endsOf(...publishes)).toEqual(ends[3]);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('ends as unconfirmed once its delivery is lost, and others stay pending', async () => {
+    const other = channel.publish('billing', MESSAGE, {
+      limitMs: 100,
+      lost: new AbortController().signal,
+    });
+    const publishes = [publish(100), publish(100), other];
+    lost.abort();
+    expect(await endsOf(...publishes)).toEqual(['unconfirmed', 'unconfirmed', 'pending']);
+    expect(await endsOf(publish(100))).toEqual(['unconfirmed']);
+  });
+
+  it('shares one timer and one listener with all others, and the close removes both', async () => {
+    const [added, removed] = ['addEventListener', 'removeEventListener'].map((name) =>
+      vi.spyOn(lost.signal, name as 'addEventListener'),
+    );
+    for (let count = 0; count < 250; count += 1) void publish(30_000);
+    expect(clock.pending).toHaveLength(1);
+    expect(added).toHaveBeenCalledTimes(1);
+    raw.ends();
+    expect(clock.pending).toEqual([]);
+    expect(removed).toHaveBeenCalledTimes(1);
+  });
+});
+
 describe('when the channel closes', () => {
   it('ends every pending publish, also those whose callback amqplib forgets', async () => {
-    const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE));
+    const publishes = [1, 2, 3].map(() => channel.publish('billing', MESSAGE, limits()));
     raw.confirms[1]!(null);
     raw.ends();
     expect(await endsOf(...publishes)).toEqual(['closed', 'confirmed', 'closed']);
@@ -103,14 +161,14 @@ describe('when the channel closes', () => {
 
   it.each([true, false])('says why, and whether the message was alone: %s', async (isAlone) => {
     channel = open(isAlone);
-    const publish = channel.publish('billing', MESSAGE);
+    const publish = channel.publish('billing', MESSAGE, limits());
     const error = new Error('406');
     raw.ends(error);
     expect(await publish).toEqual({ status: 'closed', error, isAlone });
   });
 
   it('says why its connection has closed, which the connection says last', async () => {
-    const publish = channel.publish('billing', MESSAGE);
+    const publish = channel.publish('billing', MESSAGE, limits());
     raw.ends();
     connectionError = new Error('541');
     expect(await publish).toMatchObject({ status: 'closed', error: connectionError });
@@ -118,7 +176,7 @@ describe('when the channel closes', () => {
 
   it('takes the callback of amqplib for the close, not for a nack', async () => {
     raw.on('close', () => raw.confirms[0]!(new Error('channel closed')));
-    const publish = channel.publish('billing', MESSAGE);
+    const publish = channel.publish('billing', MESSAGE, limits());
     raw.ends(new Error('403'));
     expect(await publish).toMatchObject({ status: 'closed', error: new Error('403') });
   });
@@ -126,7 +184,7 @@ describe('when the channel closes', () => {
   it('publishes nothing any more, and throws', async () => {
     raw.ends(new Error('403'));
     expect(channel.isOpen).toBe(false);
-    expect(() => channel.publish('billing', MESSAGE)).toThrow('403');
+    expect(() => channel.publish('billing', MESSAGE, limits())).toThrow('403');
     expect(raw.sent).toEqual([]);
   });
 
@@ -134,12 +192,12 @@ describe('when the channel closes', () => {
     raw.publish = () => {
       throw Object.assign(new Error('Channel closing'), { name: 'IllegalOperationError' });
     };
-    expect(() => channel.publish('billing', MESSAGE)).toThrow('Channel closing');
+    expect(() => channel.publish('billing', MESSAGE, limits())).toThrow('Channel closing');
     expect(channel.isOpen).toBe(false);
   });
 
   it('closes once by its own close(), which ends what is pending', async () => {
-    const publish = channel.publish('billing', MESSAGE);
+    const publish = channel.publish('billing', MESSAGE, limits());
     await Promise.all([channel.close(), channel.close()]);
     expect(await publish).toMatchObject({ status: 'closed' });
     expect(raw.sent.filter(([method]) => method === 'close')).toHaveLength(1);
@@ -152,12 +210,12 @@ describe('when the channel closes', () => {
 });
 
 it('closes the channel over a message that amqplib cannot encode: later confirms would be one off', async () => {
-  const earlier = channel.publish('billing', MESSAGE);
+  const earlier = channel.publish('billing', MESSAGE, limits());
   raw.publish = (...values) => {
     raw.confirms.push(values[4]); // amqplib counts the callback in before it encodes.
     throw new TypeError('Unsupported type');
   };
-  const unwritten = channel.publish('billing', MESSAGE);
+  const unwritten = channel.publish('billing', MESSAGE, limits());
   for (const confirm of raw.confirms) confirm(null);
   expect(await endsOf(earlier, unwritten)).toEqual(['closed', 'unencodable']);
   expect(raw.isOpen).toBe(false);
