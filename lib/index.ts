@@ -22,6 +22,7 @@ export {
   type RepublishFailureScope,
   SettleStartupError,
   ShutdownError,
+  UnmatchedMessageError,
 } from './model/errors';
 export type { Cause } from './model/failure-mark';
 export type {
@@ -35,7 +36,6 @@ export type {
   CommonSubscribeOptions,
   DeadLetterOptions,
   DeclareOptions,
-  DecompressOptions,
   NoAckOptions,
   OnError,
   PerformedBy,
@@ -55,6 +55,12 @@ export {
   retry,
   retryAfter,
 } from './model/outcome';
+export type {
+  DecompressOptions,
+  HeaderValue,
+  PayloadOptions,
+  WhenOptions,
+} from './model/payload-options';
 export {
   type ErrorClass,
   type ErrorMatch,

@@ -2,6 +2,7 @@ import type { OutgoingMessage } from '../delivery/republish';
 import type { IncomingMessage } from '../model/delivery';
 import type { RepublishError } from '../model/errors';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { ConsumedSubscription } from './consumed-subscription';
 import type { LeftOut } from './writable-message';
 
 /**
@@ -18,9 +19,13 @@ export type SettleAction = 'ack' | 'reject' | 'requeueFailed' | 'requeueUnproces
 export type Written = (isWritten: boolean) => void;
 
 /** Where a message is published: to the subscription's queue after a delay, or to its dead-letter queue. */
-export type RepublishTarget =
+export type RepublishTarget = (
   | { readonly to: 'retry'; readonly delayMs: number }
-  | { readonly to: 'deadLetter' };
+  | { readonly to: 'deadLetter' }
+) & {
+  /** The subscription of the method that handled the message; by default that of the consumer. */
+  readonly subscription?: SubscriptionMetadata;
+};
 
 /**
  * What became of a published message:
@@ -97,7 +102,7 @@ export interface BrokerConsumer {
 export interface Broker {
   /** @param prefetch how many deliveries can be unsettled at once. */
   consumer(
-    subscription: SubscriptionMetadata,
+    subscription: ConsumedSubscription,
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer;

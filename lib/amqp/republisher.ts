@@ -4,6 +4,7 @@ import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import { RepublishError } from '../model/errors';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { type ConsumedSubscription, methodsOf } from './consumed-subscription';
 import type { RepublishResult, RepublishTarget } from './port';
 import { type Publish, targetQueueOf, tryToPublish } from './republish-attempts';
 import type { Plan, TryResult } from './republish-judgement';
@@ -49,20 +50,23 @@ export type Republish = (
  */
 export class Republisher {
   readonly #declared = new Set<string>();
-  readonly #delaysAtStartup: ReadonlySet<number>;
+  /** By the subscription of each method. */
+  readonly #delaysAtStartup: ReadonlyMap<SubscriptionMetadata, ReadonlySet<number>>;
   readonly #declaring = new Map<string, Promise<void>>();
   /** The queues that refused a whole message and took it when it was plain. */
   readonly #plainQueues = new Set<string>();
 
   constructor(
-    private readonly subscription: SubscriptionMetadata,
+    private readonly subscription: ConsumedSubscription,
     private readonly transport: RepublishTransport,
     private readonly log: SubscriptionLog,
     private readonly clock: Clock,
     /** In ms, for all tries of one message together. */
     private readonly timeLimit: number,
   ) {
-    this.#delaysAtStartup = delaysAtStartup(subscription);
+    this.#delaysAtStartup = new Map(
+      methodsOf(subscription).map((method) => [method, delaysAtStartup(method)]),
+    );
   }
 
   /** Never rejects. */
@@ -71,7 +75,8 @@ export class Republisher {
     target: RepublishTarget,
     original: Original,
   ): Promise<RepublishResult> {
-    const queue = targetQueueOf(this.subscription, original.queue, target);
+    const { subscription = this.subscription } = target;
+    const queue = targetQueueOf(subscription, original.queue, target);
     const job: Job = { message, target, original, queue, leftOut: undefined };
     const form = this.#plainQueues.has(queue) ? 'plain' : 'whole';
     const plan: Plan = { form, isAlone: false };
@@ -140,7 +145,9 @@ export class Republisher {
   // What a subscription declares at startup is there; another waiting queue once it has been declared.
   #isThere({ queue, target }: Job): boolean {
     if (target.to === 'deadLetter' || target.delayMs === 0) return true;
-    return this.#declared.has(queue) || this.#delaysAtStartup.has(target.delayMs);
+    const { subscription = this.subscription } = target;
+    const isAtStartup = this.#delaysAtStartup.get(subscription)?.has(target.delayMs) === true;
+    return isAtStartup || this.#declared.has(queue);
   }
 
   // Declared again only after a failed publish, once for all messages that need it at the same time.
@@ -160,7 +167,7 @@ export class Republisher {
   }
 
   async #declare(client: TopologyClient, target: RepublishTarget, queue: string): Promise<void> {
-    const { subscription } = this;
+    const { subscription = this.subscription } = target;
     if (target.to === 'deadLetter') return ensureDeadLetterQueue(client, subscription);
     if (target.delayMs > 0) {
       const waiting = waitingQueueOf(subscription, queue, target.delayMs);

@@ -2,6 +2,7 @@ import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { type ConsumedSubscription, methodsOf } from './consumed-subscription';
 import {
   DEFAULT_DELIVERY_LIMIT,
   deadLetterDeclarationOf,
@@ -13,23 +14,25 @@ import type { TopologyClient } from './topology-client';
 import { delaysAtStartup, ensureWaitingQueue, waitingQueueOf } from './waiting-queues';
 
 /**
- * Declares what a subscription needs, or checks it if it is not to be declared: its dead-letter queue, its
- * queue, its bindings, the waiting queues of its backoff. Resolves with the queue's name; rejects with the broker's error.
+ * Declares what a consumer needs, or checks it if it is not to be declared: the dead-letter queues of its
+ * methods, its queue, its bindings, the waiting queues of its backoffs. Resolves with the queue's name;
+ * rejects with the broker's error.
  */
 export async function declareTopology(
   client: TopologyClient,
-  subscription: SubscriptionMetadata,
+  subscription: ConsumedSubscription,
   log: SubscriptionLog,
 ): Promise<string> {
   requireVersion(client, subscription);
-  await ensureDeadLetterQueue(client, subscription);
+  const methods = methodsOf(subscription);
+  for (const method of methods) await ensureDeadLetterQueue(client, method);
   await warnOfMissingExchange(client, subscription, log);
   const queue = await declareQueue(client, subscription, log);
   const { bindings, queueOptions, declare } = subscription;
   for (const { exchange, routingKey } of declare.bindings ? bindings : []) {
     await client.bindQueue(queue, exchange, routingKey ?? '', queueOptions.bindQueueArguments);
   }
-  await declareWaitingQueues(client, subscription, queue, log);
+  for (const method of methods) await declareWaitingQueues(client, method, queue, log);
   return queue;
 }
 

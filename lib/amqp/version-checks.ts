@@ -3,6 +3,7 @@ import { texts } from '../log/texts';
 import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import { policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { type ConsumedSubscription, methodsOf } from './consumed-subscription';
 import { DEFAULT_DELIVERY_LIMIT, isAtLeast, type ServerVersion } from './queue-declarations';
 
 /** A remark about a subscription on a server of some version. */
@@ -31,11 +32,13 @@ export function versionWarnings(
 
 /** Logs what may be different from what was meant, a line each. */
 export function logVersionWarnings(
-  subscription: SubscriptionMetadata,
+  subscription: ConsumedSubscription,
   version: ServerVersion,
   log: SubscriptionLog,
 ): void {
-  for (const { kind, text } of versionWarnings(subscription, version)) log.write(kind, text);
+  const warnings = methodsOf(subscription).flatMap((method) => versionWarnings(method, version));
+  const byText = new Map(warnings.map((warning) => [warning.text, warning]));
+  for (const { kind, text } of byText.values()) log.write(kind, text);
 }
 
 function ownLimit(

@@ -62,9 +62,10 @@ export function delaysAtStartup(subscription: SubscriptionMetadata): ReadonlySet
 
 const NONE: ReadonlySet<number> = new Set();
 
-function hasDelayingPolicy({ onError, onPanic, onInvalidPayload }: SubscriptionMetadata): boolean {
+function hasDelayingPolicy(subscription: SubscriptionMetadata): boolean {
+  const { onError, onPanic, onInvalidPayload, onUnmatched = 'drop' } = subscription;
   const ofRules = onError.rules.map(({ policy }) => policy);
-  const policies = [...ofRules, onError.otherwise, onPanic, onInvalidPayload];
+  const policies = [...ofRules, onError.otherwise, onPanic, onInvalidPayload, onUnmatched];
   return policies.some((policy) => policyName(policy) === 'retryAfter');
 }
 

@@ -17,7 +17,7 @@ export const SettleHeaders = Object.freeze({
   /** A number that identifies a publish when the message is returned. */
   publishId: 'x-settle-copy',
   /**
-   * On dead letters: `attempts`, `drop`, `error`, `timeout`, `invalid-payload`, `panic` or
+   * On dead letters: `attempts`, `drop`, `error`, `timeout`, `invalid-payload`, `unmatched`, `panic` or
    * `republish-failed`.
    */
   reason: 'x-settle-reason',

@@ -1,20 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { BrokerConnection } from '../amqp/connection';
 import type { Broker } from '../amqp/port';
 import type { Clock } from '../clock';
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import { matchOf } from '../delivery/when';
 import { texts } from '../log/texts';
 import type { DeliveryInterceptor } from '../model/interceptor';
 import type { IsPanic } from '../model/settle-options';
-import type { HandlerMethod } from '../nest/explorer';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { HandlerCaller } from '../nest/handler-caller';
 import { CLOCK } from '../nest/tokens';
 import { chainOf } from '../pipeline/chain';
+import type { Handling } from '../pipeline/interceptor';
+import { unmatchedHandling } from '../pipeline/unmatched';
 import { Receiver } from '../settlement/receiver';
 import type { ReceiverHost } from '../settlement/receiver-host';
+import { SharedReceiver } from '../settlement/shared-receiver';
 import { ActiveSubscription } from './active-subscription';
 import { endlessPolicies } from './endless-policies';
 import { FailFast } from './fail-fast';
 import { GracefulShutdown } from './graceful-shutdown';
+import type { PlannedConsumer } from './planned-consumers';
 import type { PlannedSubscription } from './planner';
 import { SettlementStream } from './settlement-events';
 import { startupLine } from './startup-line';
@@ -26,7 +31,7 @@ export interface ChainEnvironment {
   readonly isPanic: IsPanic | undefined;
 }
 
-/** Builds a planned subscription: its chain, its receiver and its consumer. */
+/** Builds a planned consumer: the chains and receivers of its methods, and the consumer itself. */
 @Injectable()
 export class ActiveSubscriptionFactory {
   constructor(
@@ -39,36 +44,36 @@ export class ActiveSubscriptionFactory {
   ) {}
 
   create(
-    { handler, subscription, connection }: PlannedSubscription,
+    planned: PlannedConsumer,
     environment: ChainEnvironment,
     broker: Broker,
   ): ActiveSubscription {
     const { clock } = this;
+    const { subscription, connection, isSelective } = planned;
     const log = this.logs.of(subscription);
-    const chain = chainOf({
-      ...environment,
-      subscription,
-      call: this.caller.callOf(handler, subscription.options),
-      clock,
-      log,
-      deserializer: connection.deserializer,
-    });
-    const host: ReceiverHost = {
-      clock,
-      log,
-      isStopping: () => this.shutdown.hasBegun,
-      pauseAfterFailure: () => active.consumer?.pauseAfterFailure() ?? Promise.resolve(),
-      consumerCancelled: () => active.consumer?.pause() ?? Promise.resolve(),
-      failFast: ({ delivery }, error) => this.failFast.trigger({ subscription, delivery, error }),
-      isObserved: () => this.stream.isObserved,
-      settled: (settlement) => {
-        active.recordResult(settlement);
-        this.stream.emit(settlement);
-      },
-    };
-    const receiver = new Receiver(subscription, chain, host);
-    const active = new ActiveSubscription(subscription, handler, receiver, log, clock);
-    if (connection.registersHandlers) this.#attach(active, handler, connection, broker);
+    const receiverOf = (own: SubscriptionMetadata, chain: Handling<DeliveryRecord>): Receiver =>
+      new Receiver(
+        own,
+        chain,
+        this.#hostOf(own, () => active),
+      );
+    const methods = planned.methods.map((plan) => ({
+      ...plan,
+      receiver: receiverOf(plan.subscription, this.#chainOf(plan, environment)),
+    }));
+    const [first] = methods;
+    const receiver =
+      first !== undefined && !isSelective
+        ? first.receiver
+        : new SharedReceiver(
+            methods.map(({ receiver, subscription: { when } }) => ({
+              receiver,
+              match: when && matchOf(when),
+            })),
+            receiverOf(subscription, unmatchedHandling(log, environment.isPanic)),
+          );
+    const active = new ActiveSubscription(subscription, methods, receiver, log, clock);
+    if (connection.registersHandlers) this.#attach(active, planned, broker);
     else {
       active.disable();
       log.write('disabled', texts.disabled(connection.name));
@@ -76,21 +81,51 @@ export class ActiveSubscriptionFactory {
     return active;
   }
 
+  #chainOf(
+    { handler, subscription, connection }: PlannedSubscription,
+    environment: ChainEnvironment,
+  ): Handling<DeliveryRecord> {
+    return chainOf({
+      ...environment,
+      subscription,
+      call: this.caller.callOf(handler, subscription.options),
+      clock: this.clock,
+      log: this.logs.of(subscription),
+      deserializer: connection.deserializer,
+    });
+  }
+
+  #hostOf(subscription: SubscriptionMetadata, active: () => ActiveSubscription): ReceiverHost {
+    return {
+      clock: this.clock,
+      log: this.logs.of(subscription),
+      isStopping: () => this.shutdown.hasBegun,
+      pauseAfterFailure: () => active().consumer?.pauseAfterFailure() ?? Promise.resolve(),
+      consumerCancelled: () => active().consumer?.pause() ?? Promise.resolve(),
+      failFast: ({ delivery }, error) => this.failFast.trigger({ subscription, delivery, error }),
+      isObserved: () => this.stream.isObserved,
+      settled: (settlement) => {
+        active().recordResult(settlement);
+        this.stream.emit(settlement);
+      },
+    };
+  }
+
   #attach(
     active: ActiveSubscription,
-    handler: HandlerMethod,
-    connection: BrokerConnection,
+    { subscription, methods, connection }: PlannedConsumer,
     broker: Broker,
   ): void {
-    const { subscription } = active;
     const prefetch =
       subscription.prefetch ?? connection.prefetchOf(subscription.queueOptions.channel);
     active.attach(broker.consumer(subscription, prefetch, active));
-    const log = this.logs.of(subscription);
-    log.write('startup', startupLine(subscription, prefetch));
-    const endless = endlessPolicies(subscription);
-    if (endless.length > 0) log.write('endless-retry', texts.endlessPolicies(endless));
-    const pipes = this.caller.pipesOnUndecoratedPayload(handler);
-    if (pipes.length > 0) log.write('global-pipes', texts.globalPipes(pipes));
+    for (const { subscription: own, handler } of methods) {
+      const log = this.logs.of(own);
+      log.write('startup', startupLine(own, prefetch));
+      const endless = endlessPolicies(own);
+      if (endless.length > 0) log.write('endless-retry', texts.endlessPolicies(endless));
+      const pipes = this.caller.pipesOnUndecoratedPayload(handler);
+      if (pipes.length > 0) log.write('global-pipes', texts.globalPipes(pipes));
+    }
   }
 }

@@ -9,12 +9,21 @@ import type { SubscriptionState, SubscriptionStatus } from '../model/subscriptio
 import type { HandlerMethod } from '../nest/explorer';
 import type { Receiver } from '../settlement/receiver';
 
-/** One subscription of the running application: its consumer, its receiver, its state. */
+type AnyReceiver = Pick<Receiver, keyof Receiver>;
+
+/** A method that handles messages of a consumer. */
+export interface ActiveMethod {
+  readonly subscription: SubscriptionMetadata;
+  readonly handler: Pick<HandlerMethod, 'type' | 'method'>;
+  readonly receiver: AnyReceiver;
+}
+
+/** One consumer of the running application: the methods of its queue, its receiver, its state. */
 export class ActiveSubscription implements ConsumerListener {
   #state: SubscriptionState = 'starting';
   #since: Date;
   #lastError: Error | undefined;
-  #abandoned = 0;
+  readonly #abandoned = new Map<SubscriptionMetadata, number>();
   #hasConsumed = false;
   #paused = false;
   #stopping = false;
@@ -24,8 +33,8 @@ export class ActiveSubscription implements ConsumerListener {
 
   constructor(
     readonly subscription: SubscriptionMetadata,
-    readonly handler: Pick<HandlerMethod, 'type' | 'method'>,
-    readonly receiver: Receiver,
+    readonly methods: readonly ActiveMethod[],
+    readonly receiver: AnyReceiver,
     private readonly log: SubscriptionLog,
     private readonly clock: Clock,
   ) {
@@ -59,12 +68,12 @@ export class ActiveSubscription implements ConsumerListener {
     return this.#lastError;
   }
 
-  get status(): SubscriptionStatus {
+  statusOf({ subscription, receiver }: ActiveMethod): SubscriptionStatus {
     return Object.freeze({
-      subscription: this.subscription,
+      subscription,
       state: this.#state,
-      inFlight: this.receiver.inFlight,
-      abandoned: this.#abandoned,
+      inFlight: receiver.inFlight,
+      abandoned: this.#abandoned.get(subscription) ?? 0,
       since: this.#since,
       ...(this.#lastError && { lastError: this.#lastError }),
     });
@@ -81,8 +90,10 @@ export class ActiveSubscription implements ConsumerListener {
   }
 
   /** Counts abandoned settlements, and keeps the error of a failed republish. */
-  recordResult({ status, republishError }: Settlement): void {
-    if (status === 'abandoned') this.#abandoned += 1;
+  recordResult({ subscription, status, republishError }: Settlement): void {
+    if (status === 'abandoned') {
+      this.#abandoned.set(subscription, (this.#abandoned.get(subscription) ?? 0) + 1);
+    }
     if (status === 'republishFailed') this.#lastError = republishError;
   }
 

@@ -4,7 +4,9 @@ import { isPayloadSchema } from '../model/schema';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { GolevelupHandler } from '../nest/golevelup-handlers';
 import { validatorOf } from '../pipeline/validator';
+import { shareQueue } from './planned-consumers';
 import type { PlannedSubscription } from './planner';
+import { sharedQueueFaults } from './shared-queue-checks';
 
 /** The connection of a subscription; a fault if there is none of its name. */
 export function connectionFor(
@@ -41,16 +43,16 @@ export function schemaFaults({ handler, schema }: SubscriptionMetadata): string[
   }
 }
 
-/** Subscriptions that share a queue or a consumer tag, a line each. */
+/** Subscriptions that share a queue or a consumer tag and must not, a line each. */
 export function conflictsIn(planned: readonly PlannedSubscription[]): string[] {
   const faults: string[] = [];
   planned.forEach((one, index) => {
     for (const other of planned.slice(0, index)) {
       if (one.connection !== other.connection) continue;
-      const { queue } = one.subscription;
       const labels = [other.handler.label, one.handler.label] as const;
-      if (queue !== undefined && queue === other.subscription.queue) {
-        faults.push(texts.sharedQueue(...labels, queue));
+      if (shareQueue(one, other)) {
+        faults.push(...sharedQueueFaults(other.subscription, one.subscription));
+        continue;
       }
       const tag = one.subscription.queueOptions.consumerOptions?.consumerTag;
       const isSame = tag === other.subscription.queueOptions.consumerOptions?.consumerTag;

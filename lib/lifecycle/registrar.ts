@@ -12,6 +12,7 @@ import type { ResolvedSettleOptions } from '../subscribe/resolve-settle-options'
 import { ActiveSubscriptionFactory } from './active-subscription-factory';
 import { ActiveSubscriptions, refusalOf } from './active-subscriptions';
 import { GracefulShutdown } from './graceful-shutdown';
+import { consumersOf } from './planned-consumers';
 import { SubscriptionPlanner } from './planner';
 import { StuckDeliveryWatch } from './stuck-delivery-watch';
 import { SubscriptionLogs } from './subscription-logs';
@@ -39,7 +40,7 @@ export class SubscriptionRegistrar
     const { planned, interceptors } = this.#plan();
     const environment = { interceptors, isPanic: this.options.isPanic };
     const brokers = new Map<BrokerConnection, Broker>();
-    const list = planned.map((plan) => {
+    const list = consumersOf(planned).map((plan) => {
       const broker = brokers.get(plan.connection) ?? this.#brokerOf(plan.connection);
       brokers.set(plan.connection, broker);
       return this.factory.create(plan, environment, broker);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { texts } from '../log/texts';
 import type { SubscriptionStatus } from '../model/subscription-status';
 import type { HandlerClass, MethodName } from '../subscribe/token';
-import type { ActiveSubscription } from './active-subscription';
+import type { ActiveMethod, ActiveSubscription } from './active-subscription';
 import { ActiveSubscriptions } from './active-subscriptions';
 
 /**
@@ -23,9 +23,12 @@ export class SubscriptionRegistry {
     return this.active.started;
   }
 
-  /** All subscriptions, in the order in which they were found. */
+  /**
+   * All subscriptions, in the order in which they were found. Methods that share a queue have one status
+   * each, with the state of their one consumer.
+   */
   list(): readonly SubscriptionStatus[] {
-    return this.active.list.map(({ status }) => status);
+    return this.active.list.flatMap((one) => one.methods.map((method) => one.statusOf(method)));
   }
 
   /**
@@ -38,11 +41,13 @@ export class SubscriptionRegistry {
     method: MethodName<InstanceType<T>>,
     name?: string,
   ): SubscriptionStatus {
-    return this.#find(type, method, name).status;
+    const { active, found } = this.#find(type, method, name);
+    return active.statusOf(found);
   }
 
   /**
-   * Cancels the consumer; resolves when nothing is in flight any more. Survives reconnects.
+   * Cancels the consumer, for all methods of its queue; resolves when nothing is in flight any more. Survives
+   * reconnects.
    * @throws Error if there is no such subscription.
    */
   async pause<T extends HandlerClass>(
@@ -50,7 +55,7 @@ export class SubscriptionRegistry {
     method: MethodName<InstanceType<T>>,
     name?: string,
   ): Promise<void> {
-    await this.#find(type, method, name).pause();
+    await this.#find(type, method, name).active.pause();
   }
 
   /**
@@ -62,19 +67,26 @@ export class SubscriptionRegistry {
     method: MethodName<InstanceType<T>>,
     name?: string,
   ): Promise<void> {
-    this.#find(type, method, name).resume();
+    this.#find(type, method, name).active.resume();
   }
 
-  #find(type: HandlerClass, method: string, name: string | undefined): ActiveSubscription {
-    const matching = this.active.list.filter(
-      ({ handler, subscription }) =>
+  #find(
+    type: HandlerClass,
+    method: string,
+    name: string | undefined,
+  ): { readonly active: ActiveSubscription; readonly found: ActiveMethod } {
+    const all = this.active.list.flatMap((active) =>
+      active.methods.map((found) => ({ active, found })),
+    );
+    const matching = all.filter(
+      ({ found: { handler, subscription } }) =>
         (handler.type === type || handler.type.prototype instanceof type) &&
         handler.method === method &&
         (name === undefined || subscription.name === name),
     );
     const [first, ...others] = matching;
     if (first === undefined || others.length > 0) {
-      const names = matching.map(({ subscription }) => subscription.name);
+      const names = matching.map(({ found }) => found.subscription.name);
       throw new Error(texts.noSuchSubscription(`${type.name}.${method}`, name, names));
     }
     return first;

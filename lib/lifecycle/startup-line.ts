@@ -1,3 +1,4 @@
+import { whenText } from '../delivery/when';
 import { counted, durationText, queueText } from '../log/format';
 import { backoffText } from '../model/backoff';
 import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
@@ -6,10 +7,12 @@ import type { SubscriptionMetadata } from '../model/subscription-metadata';
 
 /** The effective configuration of a subscription, as its startup line shows it. */
 export function startupLine(subscription: SubscriptionMetadata, prefetch: number): string {
-  const { queue, queueType, noAck, timeout, onPanic, onInvalidPayload } = subscription;
+  const { queue, queueType, noAck, when, timeout, onPanic, onInvalidPayload, onUnmatched } =
+    subscription;
   const type = noAck ? `${queueType}, noAck` : queueType;
   return [
     `${queueText(queue)} (${type}), prefetch ${prefetch}`,
+    ...(when === undefined ? [] : [`when ${whenText(when)}`]),
     ...undeclared(subscription),
     retryText(subscription),
     deadLetterText(subscription),
@@ -17,6 +20,7 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
     `onError: ${onErrorText(subscription)}`,
     `onPanic: ${policyText(onPanic)}`,
     `onInvalidPayload: ${policyText(onInvalidPayload)}`,
+    ...(onUnmatched === undefined ? [] : [`onUnmatched: ${policyText(onUnmatched)}`]),
   ].join('; ');
 }
 

@@ -49,7 +49,19 @@ export const applicationTexts = {
   missingRoutingKey: (handler: string, exchange: string): string =>
     `${handler}: routingKey: expected a key, since exchange "${exchange}" routes by it; found none. '' binds to the empty key`,
   sharedQueue: (one: string, other: string, queue: string): string =>
-    `${other}: queue "${queue}" is already consumed by ${one}; each handler would receive only some of the messages`,
+    `${other}: queue "${queue}" is already consumed by ${one}; each handler would receive only some of the messages. Give them a condition each: when: { routingKey, type or header }`,
+  sharedOption: (
+    handler: string,
+    option: string,
+    other: string,
+    expected: unknown,
+    value: unknown,
+  ): string =>
+    `${handler}: ${option}: expected that of ${other}, which shares the queue and its consumer: ${found(expected)}; found ${found(value)}`,
+  sameCondition: (handler: string, other: string): string =>
+    `${handler}: when: expected a condition of its own; found that of ${other}, which takes all these messages`,
+  nothingUnmatched: (handler: string, other: string): string =>
+    `${handler}: onUnmatched: expected no such option, since ${other} has no when and takes every message that no other method takes`,
   sharedWithGolevelup: (handler: string, other: string, queue: string): string =>
     `${handler}: queue "${queue}" is also consumed by ${other} (@RabbitSubscribe or @RabbitRPC); each handler would receive only some of the messages`,
   sharedConsumerTag: (one: string, other: string, tag: string): string =>

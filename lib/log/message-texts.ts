@@ -104,6 +104,8 @@ export const messageTexts = {
     `Interceptor${named(name)} called next() twice; expected at most one call`,
   interceptorResolved: (value: unknown): string =>
     `An interceptor resolved with ${found(value)}, which is not an outcome; expected the result of next() or another outcome`,
+  unmatched: (queue: string, routingKey: string, type: unknown): string =>
+    `No method of queue "${queue}" takes the message (routing key ${found(routingKey)}, type ${found(type)})`,
   timedOut: (handler: string, ms: number): string =>
     `${handler} exceeded its timeout of ${durationText(ms)}`,
   unknownEncoding: (encoding: unknown): string =>

@@ -23,8 +23,8 @@ export const optionTexts = {
     'no such option together with noAck: RabbitMQ removes the message as it delivers it',
   oneDeadLetterExchange:
     "no dead-letter exchange beside deadLetter.by: 'broker', which sets the exchange of the queue",
-  endingExpected:
-    'another policy, or retry.attempts as a limit: a message that cannot be decoded fails every time',
+  endingExpected: 'another policy, or retry.attempts as a limit: such a message fails every time',
+  conditionExpected: 'routingKey, type or header',
   linearExpected:
     "linear() without jitter, the only backoff that RabbitMQ's delayed retry supports",
 

@@ -1,4 +1,5 @@
 import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
+import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
 import type { Clock } from '../clock';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -22,7 +23,7 @@ export class MemoryBroker implements Broker {
   }
 
   consumer(
-    subscription: SubscriptionMetadata,
+    subscription: ConsumedSubscription,
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer {

@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, BrokerDelivery, ConsumerListener } from '../amqp/port';
 import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
@@ -10,7 +11,6 @@ import { type Clock, sleep } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
-import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { MemoryChannel } from './memory-channel';
 import { type MemoryClient, memoryTopologyClientOf } from './memory-topology';
 import { MemoryTransport } from './memory-transport';
@@ -20,7 +20,7 @@ const REOPENING_PAUSE = 100;
 /** What a consumer is made of. */
 export interface MemoryConsumerDependencies {
   readonly client: MemoryClient;
-  readonly subscription: SubscriptionMetadata;
+  readonly subscription: ConsumedSubscription;
   readonly prefetch: number;
   readonly listener: ConsumerListener;
   readonly log: SubscriptionLog;
@@ -65,7 +65,7 @@ export class MemoryConsumer implements BrokerConsumer {
     return this.#queue;
   }
 
-  get subscription(): SubscriptionMetadata {
+  get subscription(): ConsumedSubscription {
     return this.dependencies.subscription;
   }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { matchesTopic } from '../delivery/topic-pattern';
 import { fieldTypeOf } from './field-values';
 import { type RefusedMethod, ServerError } from './server-error';
 import type { Table } from './stored-message';
@@ -33,29 +34,10 @@ export function routes(
     case 'direct':
       return binding.key === routingKey;
     case 'topic':
-      return matchesTopic(wordsOf(binding.key), wordsOf(routingKey));
+      return matchesTopic(binding.key, routingKey);
     case 'headers':
       return matchesHeaders(binding.arguments, headers ?? {});
   }
-}
-
-// The empty key has no words, `.` has two empty ones.
-function wordsOf(key: string): readonly string[] {
-  return key === '' ? [] : key.split('.');
-}
-
-/** `*` matches one word, `#` zero or more. */
-function matchesTopic(pattern: readonly string[], words: readonly string[]): boolean {
-  const [first, ...rest] = pattern;
-  if (first === undefined) return words.length === 0;
-  if (first === '#') {
-    return (
-      words.some((_, index) => matchesTopic(rest, words.slice(index))) || matchesTopic(rest, [])
-    );
-  }
-  const [word, ...others] = words;
-  if (word === undefined) return false;
-  return (first === '*' || first === word) && matchesTopic(rest, others);
 }
 
 /** `x-match` is `all` by default; keys that begin with `x-` are compared only with its forms `-with-x`. */

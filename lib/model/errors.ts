@@ -54,6 +54,14 @@ export class ShutdownError extends Error {
 }
 
 /**
+ * No method of a queue matches a message by its `when`. The error that `onUnmatched` applies to.
+ * @publicApi
+ */
+export class UnmatchedMessageError extends Error {
+  override readonly name: string = 'UnmatchedMessageError';
+}
+
+/**
  * The application can't start as it is configured. `errors` holds one error per fault; each names the class
  * and method, what was expected and what was found.
  * @publicApi

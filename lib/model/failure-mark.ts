@@ -1,7 +1,7 @@
 import type { PolicyName } from './policy';
 
 /** Why a failure policy was applied. */
-export type Cause = 'error' | 'timeout' | 'invalid-payload' | 'panic';
+export type Cause = 'error' | 'timeout' | 'invalid-payload' | 'unmatched' | 'panic';
 
 /** The failure policy behind an outcome: which one, why, and for what error. */
 export interface FailureMark {

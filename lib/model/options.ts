@@ -1,9 +1,9 @@
 import type { MessageHandlerOptions, QueueOptions } from '@golevelup/nestjs-rabbitmq';
 import type { Backoff } from './backoff';
 import type { Duration } from './duration';
+import type { PayloadOptions } from './payload-options';
 import type { ErrorRule, FailurePolicy } from './policy';
 import type { PayloadSchema } from './schema';
-import type { Size } from './size';
 
 /** The options that mean the same as in golevelup's `@RabbitSubscribe`. */
 export type SharedOptions = Pick<
@@ -99,15 +99,6 @@ export interface DeclareOptions {
   readonly deadLetter?: boolean;
 }
 
-/**
- * How compressed bodies are decompressed.
- * @example { max: '16MiB' }
- */
-export interface DecompressOptions {
-  /** The most bytes that a body may have after decompression; a larger one is an invalid payload. */
-  readonly max: Size;
-}
-
 /** What happens when a handler fails: a policy, or rules in order with an optional policy at the end. */
 export type OnError =
   | FailurePolicy
@@ -116,7 +107,8 @@ export type OnError =
 
 /** The options that every subscription has. */
 export interface CommonSubscribeOptions<S extends PayloadSchema = PayloadSchema>
-  extends SharedOptions {
+  extends SharedOptions,
+    PayloadOptions<S> {
   /**
    * The type of the queue.
    * @default 'classic', or queueOptions.arguments['x-queue-type']
@@ -151,23 +143,6 @@ export interface CommonSubscribeOptions<S extends PayloadSchema = PayloadSchema>
    * @default 'drop'
    */
   readonly onInvalidPayload?: FailurePolicy;
-  /**
-   * What payloads have to match: a Standard Schema (Zod, Valibot, ArkType and others) or a class with
-   * decorators of class-validator, which needs class-transformer, too. The first parameter of the method
-   * receives what the schema gives, coerced and transformed; its type is checked against that. A payload
-   * that does not match is an invalid payload, whose dead letter names paths and codes, never values. A
-   * message that is republished carries its original bytes.
-   * @default no check
-   * @example z.object({ id: z.uuid(), amount: z.number().positive() })
-   */
-  readonly schema?: S;
-  /**
-   * Whether bodies with the content encoding `gzip`, `deflate` (the zlib format) or `br` are decompressed.
-   * Larger than `max`, of several encodings, or broken, they are invalid payloads.
-   * @default compressed bodies are invalid payloads, unless a deserializer reads them
-   * @example { max: '16MiB' }
-   */
-  readonly decompress?: DecompressOptions;
   /**
    * What is declared on the broker at startup.
    * @default true

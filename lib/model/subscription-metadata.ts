@@ -1,6 +1,7 @@
 import type { MessageDeserializer, QueueOptions } from '@golevelup/nestjs-rabbitmq';
 import type { Backoff } from './backoff';
 import type { PerformedBy, QueueType, SubscribeOptions } from './options';
+import type { WhenOptions } from './payload-options';
 import type { ErrorPolicy, FailurePolicy } from './policy';
 import type { PayloadSchema } from './schema';
 
@@ -57,6 +58,10 @@ export interface SubscriptionMetadata {
   readonly deserializer: MessageDeserializer | undefined;
   readonly allowNonJsonMessages: boolean;
   readonly schema: PayloadSchema | undefined;
+  /** `undefined`: every message. */
+  readonly when: WhenOptions | undefined;
+  /** `undefined` if it is not set: `'drop'`, or what another method of the queue sets. */
+  readonly onUnmatched: FailurePolicy | undefined;
   /** `max` in bytes; `undefined`: compressed bodies are not decompressed. */
   readonly decompress: { readonly max: number } | undefined;
   /** The options of the decorator, without defaults. */

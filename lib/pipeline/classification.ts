@@ -9,7 +9,7 @@ export type IsPanic = (error: unknown) => boolean | undefined;
 /**
  * What a failure means; the first line that matches decides.
  *
- * 1. The time limit: `timeout`. The decoder, and what does not match the schema: `invalid-payload`.
+ * 1. The time limit: `timeout`. No method takes the message: `unmatched`. The decoder, and what does not match the schema: `invalid-payload`.
  * 2. `isPanic` of the module's options: `true` is a panic, `false` rules out lines 3 and 4.
  * 3. `Panic` and `AssertionError`: panics.
  * 4. Bugs, wherever they were thrown: a `ReferenceError`, the `RangeError` of a stack overflow, a
@@ -25,7 +25,7 @@ export type IsPanic = (error: unknown) => boolean | undefined;
  */
 export function causeOf(failed: HandlerFailure, payload: unknown, isPanic?: IsPanic): Cause {
   const { origin, error } = failed;
-  if (origin === 'timeout') return 'timeout';
+  if (origin === 'timeout' || origin === 'unmatched') return origin;
   if (origin === 'decode') return 'invalid-payload';
   const answer = isPanic?.(error);
   if (answer === true) return 'panic';

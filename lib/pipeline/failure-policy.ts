@@ -19,6 +19,7 @@ const DEFAULT_POLICIES: Readonly<Record<Cause, FixedPolicy>> = {
   error: 'drop',
   timeout: 'drop',
   'invalid-payload': 'drop',
+  unmatched: 'drop',
   panic: 'failFast',
 };
 
@@ -75,9 +76,10 @@ function policiesOf(
   delivery: DeliveryRecord,
   log: SubscriptionLog,
 ): readonly AppliedPolicy[] {
-  const { onError, onPanic, onInvalidPayload } = delivery.subscription;
+  const { onError, onPanic, onInvalidPayload, onUnmatched = 'drop' } = delivery.subscription;
   if (cause === 'panic') return [{ policy: onPanic, error }];
   if (cause === 'invalid-payload') return [{ policy: onInvalidPayload, error }];
+  if (cause === 'unmatched') return [{ policy: onUnmatched, error }];
   const matched = policyFor(onError, error, delivery, (thrown) =>
     log.write('predicate-failed', texts.ruleThrew(delivery), thrown),
   );

@@ -1,8 +1,16 @@
 /**
  * Where a failure comes from: the decoder, the schema, one of Nest's pipes, its guards, interceptors and filters, the
- * handler's own body, the time limit, or one of the module's interceptors.
+ * handler's own body, the time limit, one of the module's interceptors, or that no method takes the message.
  */
-export type Origin = 'decode' | 'schema' | 'pipe' | 'enhancer' | 'body' | 'timeout' | 'interceptor';
+export type Origin =
+  | 'decode'
+  | 'schema'
+  | 'pipe'
+  | 'enhancer'
+  | 'body'
+  | 'timeout'
+  | 'interceptor'
+  | 'unmatched';
 
 /** What is known of a failure of Nest's guards, pipes, interceptors and filters. */
 export interface EnhancerFailure {

@@ -1,3 +1,4 @@
+import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, ConsumerListener } from '../amqp/port';
 import type { ServerVersion } from '../amqp/queue-declarations';
@@ -10,7 +11,6 @@ import { type Clock, countdown, sleep, within } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
-import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { channelEndReason } from './channel-end';
 import { type ConsumeOptions, ConsumerChannel } from './consumer-channel';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
@@ -25,7 +25,7 @@ const CLOSE_LIMIT = 1_000;
 
 /** What a channel loop is made of. */
 export interface ChannelLoopDependencies {
-  readonly subscription: SubscriptionMetadata;
+  readonly subscription: ConsumedSubscription;
   readonly prefetch: number;
   readonly consumeOptions: ConsumeOptions['options'];
   readonly listener: ConsumerListener;

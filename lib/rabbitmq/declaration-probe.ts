@@ -1,9 +1,9 @@
+import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { forbidsAFeature } from '../amqp/refusal';
 import { declareTopology } from '../amqp/topology';
 import { type Clock, resultWithin } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
-import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { ManagedConnection } from './managed-connection';
 import { topologyClientOf } from './scratch-channel';
 import { SecondConnection } from './second-connection';
@@ -20,7 +20,7 @@ const CLOSING_LIMIT = 1_000;
  */
 export async function probeDeclaration(
   application: ManagedConnection,
-  subscription: SubscriptionMetadata,
+  subscription: ConsumedSubscription,
   log: SubscriptionLog,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<Error | undefined> {

@@ -1,4 +1,5 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
 import { Republisher } from '../amqp/republisher';
 import type { Clock } from '../clock';
@@ -33,7 +34,7 @@ export class RabbitMQBroker implements Broker {
   }
 
   consumer(
-    subscription: SubscriptionMetadata,
+    subscription: ConsumedSubscription,
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer {

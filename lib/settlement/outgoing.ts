@@ -20,13 +20,13 @@ export function outgoingOf(
   { delivery, unpublished }: InFlight,
   outcome: Outcome,
   decision: RepublishDecision,
-  { deadLetter }: SubscriptionMetadata,
+  subscription: SubscriptionMetadata,
   now: number,
 ): Outgoing {
   if (decision.kind === 'republish') {
     const { attempt, delayMs } = decision;
     const message = retryMessageOf(delivery, attempt, now);
-    return { message, target: { to: 'retry', delayMs } };
+    return { message, target: { to: 'retry', delayMs, subscription } };
   }
   const { reason } = decision;
   const failure = failureMarkOf(outcome);
@@ -35,7 +35,8 @@ export function outgoingOf(
     error:
       failure === undefined && reason === 'republish-failed' ? unpublished?.error : failure?.error,
     text: outcome.reason,
-    withStack: deadLetter?.stack ?? false,
+    withStack: subscription.deadLetter?.stack ?? false,
   };
-  return { message: deadLetterMessageOf(delivery, diagnosis, now), target: { to: 'deadLetter' } };
+  const message = deadLetterMessageOf(delivery, diagnosis, now);
+  return { message, target: { to: 'deadLetter', subscription } };
 }

@@ -3,6 +3,7 @@ import { targetQueueOf } from '../amqp/republish-attempts';
 import { type OutgoingMessage, reducedMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
 import type { Decision, RepublishDecision } from '../model/decision';
+import type { Cause } from '../model/failure-mark';
 import { failureMarkOf, type Outcome, workOf } from '../model/outcome';
 import type { Settlement, SettlementStatus } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -38,7 +39,7 @@ export class Settler {
   settle(inFlight: InFlight, outcome: Outcome): void {
     if (inFlight.settling) return;
     const failure = failureMarkOf(outcome);
-    if (failure && failure.cause !== 'invalid-payload' && this.host.isStopping()) {
+    if (failure && !isAboutTheMessage(failure.cause) && this.host.isStopping()) {
       this.requeue(inFlight, outcome);
       return;
     }
@@ -213,6 +214,11 @@ export class Settler {
     if (unpublished !== undefined) settlement.republishError = unpublished.error;
     return Object.freeze(settlement);
   }
+}
+
+// What shutting down can't have caused.
+function isAboutTheMessage(cause: Cause): boolean {
+  return cause === 'invalid-payload' || cause === 'unmatched';
 }
 
 // Acknowledgements are joined: `written` is called in the context of the delivery that was settled first.

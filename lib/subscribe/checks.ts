@@ -10,6 +10,7 @@ import {
   RETRY_OPTIONS,
   SUBSCRIBE_OPTIONS,
   valueFaults,
+  WHEN_OPTIONS,
 } from './option-table';
 import { isMatch, isQueueName } from './value-checks';
 
@@ -30,6 +31,7 @@ export function optionFaults(
     ...onErrorFaults(handler, effective.onError),
     ...nestedFaults(handler, 'retry', RETRY_OPTIONS, effective.retry),
     ...nestedFaults(handler, 'decompress', DECOMPRESS_OPTIONS, effective.decompress),
+    ...nestedFaults(handler, 'when', WHEN_OPTIONS, effective.when),
     ...deadLetterFaults(subscription),
     ...combinationFaults(subscription, options),
   ];

@@ -4,7 +4,9 @@ import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { SubscribeOptions } from '../model/options';
 import { isFailurePolicy, policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
-import { RETRY_OPTIONS } from './option-table';
+import { RETRY_OPTIONS, WHEN_OPTIONS } from './option-table';
+
+const CONDITIONS: readonly string[] = Object.keys(WHEN_OPTIONS);
 
 /** Adds a fault if a combination is refused. */
 type Refuse = (isRefused: boolean, option: string, expected: string, value: unknown) => void;
@@ -22,6 +24,7 @@ export function combinationFaults(
   refuseNoAck(subscription, options, refuse);
   refuseDeadLetters(subscription, refuse);
   refuseRetries(subscription, options, refuse);
+  refuseWhen(subscription, refuse);
   if (subscription.queue === undefined) refuseServerNamed(subscription, options, refuse);
   return faults;
 }
@@ -74,6 +77,18 @@ function refuseRetries(
   const { linear, jitter } = backoffDeclarationOf(backoff) ?? {};
   const isDelayable = linear !== undefined && jitter === 0;
   refuse(!isDelayable, 'retry.backoff', texts.linearExpected, options.retry?.backoff);
+}
+
+function refuseWhen({ when, onUnmatched, retry }: SubscriptionMetadata, refuse: Refuse): void {
+  const conditions = Object(when);
+  const isEmpty = when !== undefined && !CONDITIONS.some((name) => conditions[name] !== undefined);
+  refuse(isEmpty, 'when', texts.conditionExpected, when);
+  for (const name of Object.keys(conditions)) {
+    refuse(!CONDITIONS.includes(name), `when.${name}`, texts.conditionExpected, conditions[name]);
+  }
+  const policy = isFailurePolicy(onUnmatched) ? policyName(onUnmatched) : undefined;
+  const isEndless = retry === undefined && (policy === 'retry' || policy === 'retryAfter');
+  refuse(isEndless, 'onUnmatched', texts.endingExpected, policy);
 }
 
 function refuseServerNamed(

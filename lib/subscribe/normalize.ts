@@ -4,12 +4,12 @@ import { milliseconds } from '../model/duration';
 import type {
   DeadLetterOptions,
   DeclareOptions,
-  DecompressOptions,
   QueueType,
   RetryOptions,
   SubscribeDefaults,
   SubscribeOptions,
 } from '../model/options';
+import type { DecompressOptions } from '../model/payload-options';
 import { type ErrorPolicy, isErrorRule, isFailurePolicy } from '../model/policy';
 import { bytes } from '../model/size';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -81,6 +81,8 @@ function checked(
     deserializer: valid.deserializer,
     allowNonJsonMessages: valid.allowNonJsonMessages,
     schema: valid.schema,
+    when: valid.when,
+    onUnmatched: valid.onUnmatched,
     decompress: decompressOf(valid.decompress),
     options,
   };

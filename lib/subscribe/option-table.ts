@@ -1,14 +1,17 @@
 import { texts } from '../log/texts';
-import type {
-  DeadLetterOptions,
-  DecompressOptions,
-  RetryOptions,
-  SubscribeOptions,
-} from '../model/options';
+import type { DeadLetterOptions, RetryOptions, SubscribeOptions } from '../model/options';
+import type { DecompressOptions, WhenOptions } from '../model/payload-options';
 import { isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
 import { isPayloadSchema } from '../model/schema';
 import { bytes } from '../model/size';
-import { isBackoff, isPositiveDuration, isQueueName, isWhole } from './value-checks';
+import {
+  isBackoff,
+  isHeaderValue,
+  isOneOrMore,
+  isPositiveDuration,
+  isQueueName,
+  isWhole,
+} from './value-checks';
 
 /** One option: the one place for its check, its default and its line in the reference. */
 export interface OptionRow {
@@ -81,6 +84,12 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
   onPanic: { ...POLICY, byDefault: "'failFast'", fallback: 'failFast' },
   onInvalidPayload: { ...POLICY, byDefault: "'drop'", fallback: 'drop' },
   schema: { expected: texts.schemaExpected, byDefault: 'no check', accepts: isPayloadSchema },
+  when: {
+    expected: 'an object with routingKey, type or header',
+    byDefault: 'every message',
+    accepts: (value) => typeof value === 'object' && value !== null,
+  },
+  onUnmatched: { expected: POLICY_EXPECTED, byDefault: "'drop'", accepts: isFailurePolicy },
   decompress: {
     expected: 'an object with max',
     byDefault: 'compressed bodies are invalid payloads',
@@ -130,6 +139,29 @@ export const DECOMPRESS_OPTIONS: Readonly<Record<keyof DecompressOptions, Option
     expected: "a number of bytes or a text such as '16MiB', below 2GiB",
     byDefault: 'required',
     accepts: (value) => bytes(value) !== undefined,
+  },
+};
+
+/** The options of `when`. */
+export const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, OptionRow>> = {
+  routingKey: {
+    expected: 'a routing key pattern of at most 255 bytes, or a list of them',
+    byDefault: 'any',
+    accepts: (value) =>
+      isOneOrMore(value, (one) => typeof one === 'string' && Buffer.byteLength(one) <= 255),
+  },
+  type: {
+    expected: 'a text, or a list of texts',
+    byDefault: 'any',
+    accepts: (value) => isOneOrMore(value, (one) => typeof one === 'string'),
+  },
+  header: {
+    expected: 'an object of headers with their values: texts, numbers or booleans',
+    byDefault: 'any',
+    accepts: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      isOneOrMore(Object.values(value), (one) => isOneOrMore(one, isHeaderValue)),
   },
 };
 

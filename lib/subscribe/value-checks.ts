@@ -30,3 +30,13 @@ export function isMatch(match: unknown): boolean {
   const matches: readonly unknown[] = Array.isArray(match) ? match : [match];
   return matches.every((one) => typeof one === 'function');
 }
+
+/** Whether a value, or each one of a list that is not empty, is valid. */
+export function isOneOrMore(value: unknown, isValid: (one: unknown) => boolean): boolean {
+  return Array.isArray(value) ? value.length > 0 && value.every(isValid) : isValid(value);
+}
+
+/** Whether a value is one that a header can be compared with. */
+export function isHeaderValue(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}

@@ -7,12 +7,14 @@ import {
 import { DiscoveryService } from '@nestjs/core';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import type { BrokerConnection } from '../amqp/connection';
+import { methodsOf } from '../amqp/consumed-subscription';
 import type { ServerVersion } from '../amqp/queue-declarations';
 import { type Clock, sleep, systemClock } from '../clock';
 import { MemoryConnection } from '../memory/memory-connection';
 import type { MemoryConsumer } from '../memory/memory-consumer';
 import { MemoryServer } from '../memory/memory-server';
 import { VirtualClock } from '../memory/virtual-clock';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { CLOCK, CONNECTIONS } from '../nest/tokens';
 import { GolevelupConnection, isAmqpConnection } from '../rabbitmq/golevelup';
 import { MemoryAmqpConnection } from './memory-amqp-connection';
@@ -39,6 +41,13 @@ export class MemoryTestBroker implements TestBroker {
   /** The consumers of the application. */
   get consumers(): readonly MemoryConsumer[] {
     return [...this.#connections.values()].flatMap(({ consumers }) => consumers);
+  }
+
+  /** The consumer of a subscription; methods that share a queue share one. */
+  consumerOf(subscription: SubscriptionMetadata): MemoryConsumer | undefined {
+    return this.consumers.find(({ subscription: consumed }) =>
+      [consumed, ...methodsOf(consumed)].includes(subscription),
+    );
   }
 
   prepare(builder: TestingModuleBuilder): void {

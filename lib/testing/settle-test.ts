@@ -10,6 +10,7 @@ import { milliseconds } from '../model/duration';
 import type { FailFastEvent } from '../model/settle-options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { HandlerClass, MethodName } from '../subscribe/token';
+import { matchingProperties } from './matching-properties';
 import { MemoryTestBroker } from './memory-test-broker';
 import type { Quiescence } from './quiescence';
 import {
@@ -99,7 +100,9 @@ export class SettleTest {
 
   /**
    * Publishes a message to the queue of one subscription and resolves with the settlement of this
-   * delivery, not of its retries: `settlements` has those. Rejects if the application closes before.
+   * delivery, not of its retries: `settlements` has those. If the method has a `when`, the message gets the
+   * type, headers and routing key that it asks for, unless they are given. Rejects if the application closes
+   * before.
    */
   async deliver<T extends HandlerClass>(
     type: T,
@@ -107,9 +110,10 @@ export class SettleTest {
     payload: unknown,
     properties: TestProperties & { readonly name?: string } = {},
   ): Promise<TestSettlement> {
-    const { name, ...own } = properties;
+    const { name, ...given } = properties;
     const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
     this.#numbers += 1;
+    const own = matchingProperties(subscription, given);
     const messageId = own['messageId'] ?? `test-${this.#numbers}`;
     const attempt = headerOf(own.headers, SettleHeaders.attempt);
     const settled = this.#record.next({ subscription, messageId, attempt });
@@ -174,8 +178,7 @@ export class SettleTest {
     name?: string,
   ): void {
     const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
-    const consumer = this.#memory.consumers.find((one) => one.subscription === subscription);
-    consumer?.channel?.close();
+    this.#memory.consumerOf(subscription)?.channel?.close();
   }
 
   /**
@@ -203,7 +206,7 @@ export class SettleTest {
   #queueOf(subscription: SubscriptionMetadata): string {
     const named =
       this.#broker instanceof MemoryTestBroker
-        ? this.#broker.consumers.find((one) => one.subscription === subscription)?.queue
+        ? this.#broker.consumerOf(subscription)?.queue
         : subscription.queue;
     if (named === undefined) throw new Error(texts.noQueueToDeliverTo(subscription.handler));
     return named;

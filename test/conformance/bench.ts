@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ConsumedSubscription } from '../../lib/amqp/consumed-subscription';
 import type {
   Broker,
   BrokerConsumer,
@@ -45,7 +46,7 @@ export async function poll<T>(
 
 /** One consumer under test, with its deliveries and events. */
 export class ConsumerUnderTest {
-  readonly subscription: SubscriptionMetadata;
+  readonly subscription: ConsumedSubscription;
   readonly #consumer: BrokerConsumer;
   readonly #broker: Broker;
   readonly #deliveries: BrokerDelivery[] = [];
@@ -59,8 +60,11 @@ export class ConsumerUnderTest {
     private readonly adapter: ConformanceAdapter,
     options: SubscribeOptions,
     prefetch = 10,
+    /** Other methods that share the queue. */
+    readonly others: readonly SubscriptionMetadata[] = [],
   ) {
-    this.subscription = normalize('Conformance.handle', options);
+    const own = normalize('Conformance.handle', options);
+    this.subscription = others.length === 0 ? own : { ...own, methods: [own, ...others] };
     const silent = { log: () => {}, warn: () => {}, error: () => {} };
     this.#broker = adapter.connection.broker({
       republishTimeout: 10_000,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../lib/clock';
 import { deadLetterMessageOf, retryMessageOf } from '../../lib/delivery/republish';
+import { fixed } from '../../lib/model/backoff';
+import { normalize } from '../../lib/subscribe/normalize';
 import type { ConformanceScenario } from './adapter';
 import { ConsumerUnderTest, freshName, poll, republish, send, settle, waitForReady } from './bench';
 
@@ -35,6 +37,40 @@ export const republishingScenarios: readonly ConformanceScenario[] = TYPES.flatM
       await settle(second, 'ack');
       await under.close();
       await waitForReady(adapter, queue, 0);
+    },
+  },
+  {
+    name: `${queueType}: messages of another method go to its own waiting and dead-letter queues`,
+    async run(adapter) {
+      const queue = freshName('methods');
+      const other = normalize('Conformance.other', {
+        queue,
+        queueType,
+        retry: { attempts: 2, backoff: fixed(300) },
+        deadLetter: `${queue}.other.dead`,
+      });
+      const options = { queue, queueType, deadLetter: `${queue}.dead` };
+      const under = await new ConsumerUnderTest(adapter, options, 10, [other]).start();
+      const waiting = `${queue}.${queueType === 'quorum' ? 'waitq' : 'wait'}.300`;
+      assert.equal((await adapter.messages(waiting))?.length, 0);
+      assert.equal((await adapter.messages(`${queue}.other.dead`))?.length, 0);
+      await send(adapter, queue, 'one');
+      const first = await under.next();
+      const next = retryMessageOf(under.record(first), 2, systemClock.now());
+      const retried = { to: 'retry', delayMs: 300, subscription: other } as const;
+      assert.equal(await republish(first, next, retried), 'confirmed');
+      await settle(first, 'ack');
+      const second = await under.next();
+      assert.equal(under.attempt(second), 2);
+      const diagnosis = { reason: 'attempts', withStack: false };
+      const dead = deadLetterMessageOf(under.record(second), diagnosis, systemClock.now());
+      const target = { to: 'deadLetter', subscription: other } as const;
+      assert.equal(await republish(second, dead, target), 'confirmed');
+      await settle(second, 'ack');
+      const [message] = await waitForReady(adapter, `${queue}.other.dead`, 1);
+      assert.equal(message?.body.toString(), 'one');
+      assert.equal((await adapter.messages(`${queue}.dead`))?.length, 0);
+      await under.close();
     },
   },
   {

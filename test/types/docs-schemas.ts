@@ -5,6 +5,10 @@ import { IsDate, IsUUID } from 'class-validator';
 import { drop, Subscribe } from 'nestjs-settle';
 import { z } from 'zod';
 
+declare class Stock {
+  take(id: string): Promise<void>;
+  release(id: string): Promise<void>;
+}
 declare class Mail {
   receipt(id: string, paidAt: Date): Promise<void>;
 }
@@ -39,6 +43,22 @@ export class Invoices {
   @Subscribe({ queue: 'invoices', schema: OrderDto })
   async write(order: OrderDto): Promise<void> {
     if (order.paidAt.getFullYear() < 2020) throw drop('too old');
+  }
+}
+
+const orders = { queue: 'orders', queueType: 'quorum', deadLetter: 'orders.dead' } as const;
+
+export class Orders {
+  constructor(private readonly stock: Stock) {}
+
+  @Subscribe({ ...orders, when: { routingKey: 'order.paid.#' }, schema: OrderPaid })
+  async paid(order: z.output<typeof OrderPaid>): Promise<void> {
+    await this.stock.take(order.id);
+  }
+
+  @Subscribe({ ...orders, when: { type: ['OrderCancelled', 'OrderRefused'] }, onUnmatched: 'skip' })
+  async cancelled(order: { readonly id: string }): Promise<void> {
+    await this.stock.release(order.id);
   }
 }
 

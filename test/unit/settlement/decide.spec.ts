@@ -50,7 +50,7 @@ const options: fc.Arbitrary<DecisionOptions> = fc.record({
   deadLetter: fc.option(fc.record({ by }), { nil: undefined }),
   noAck: fc.boolean(),
 });
-const cause = fc.constantFrom<Cause>('error', 'timeout', 'invalid-payload', 'panic');
+const cause = fc.constantFrom<Cause>('error', 'timeout', 'invalid-payload', 'unmatched', 'panic');
 const delayed = { delayMs: fc.integer({ min: 0, max: 5_000 }), backoff: fc.boolean() };
 const ofHandler: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constantFrom('ack' as const, 'drop' as const, 'retry' as const) }),
