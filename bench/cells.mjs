@@ -29,9 +29,16 @@ const EVERYBODY = /** @type {const} */ ([
   ['nest-microservices', 'settle', 'rabbitmq-client'],
   ['rascal', 'settle'],
 ]);
+/** What a subscription costs that declares everything, against the limit for Node. */
+export const DECLARED = /** @type {const} */ (['settle-declared', 'amqplib-multiple']);
 const CLOSEST = /** @type {const} */ ([
   ['amqplib-each', 'settle', 'amqplib-multiple'],
   ['golevelup', 'settle'],
+]);
+
+const RETRIES = /** @type {const} */ ([
+  ['amqplib-retry', 'settle-retry', 'amqplib-retry-same'],
+  ['rascal-retry', 'settle-retry'],
 ]);
 
 /**
@@ -63,7 +70,7 @@ function emptyCells() {
       bytes: 250,
       messages: (queueType === 'quorum' ? 24_000 : 18_000) * (prefetch === 20 ? 0.75 : 1),
       handler: 'empty',
-      groups: EVERYBODY,
+      groups: prefetch === 250 ? [...EVERYBODY, DECLARED] : EVERYBODY,
     })),
   );
 }
@@ -138,24 +145,27 @@ function failingCells() {
       {
         ...retry,
         name: `retry at once, ${queueType}`,
-        messages: 3000,
-        groups: [['amqplib-retry', 'settle-retry', 'rascal-retry']],
+        messages: 6000,
+        groups: RETRIES,
         fewer: { 'rascal-retry': 100 },
       },
       {
         ...retry,
         name: `retry after 100 ms, ${queueType}`,
-        messages: 3000,
+        messages: 6000,
         delayMs: 100,
-        groups: [['amqplib-retry', 'settle-retry', 'rascal-retry']],
+        groups: RETRIES,
         fewer: { 'rascal-retry': 100 },
       },
       {
         ...common,
         name: `dead-lettering, ${queueType}`,
         handler: 'fail',
-        messages: 6000,
-        groups: [['amqplib-dead', 'settle-dead', 'rascal-dead']],
+        messages: 12_000,
+        groups: [
+          ['amqplib-dead', 'settle-dead', 'amqplib-dead-same'],
+          ['rascal-dead', 'settle-dead'],
+        ],
         fewer: { 'rascal-dead': 200 },
       },
     ];

@@ -48,14 +48,29 @@ export const ratioTargets = [
   ]),
   ...ofRetry("rascal's republish", 'rascal-retry', /^retry at once, classic/, 10),
   ...ofRetry("rascal's republish", 'rascal-retry', /^retry at once, quorum/, 20),
-  ...ofRetry('copies by hand', 'amqplib-retry', /^retry /, 0.85),
+  ...ofRetry('copies by hand, the same headers', 'amqplib-retry-same', /^retry /, 0.95),
+  ...ofRetry('copies by hand, two headers', 'amqplib-retry', /^retry /, 0.85),
+  ...[
+    /** @type {const} */ (['the same headers', 'amqplib-dead-same', 0.95]),
+    /** @type {const} */ (['two headers', 'amqplib-dead', 0.85]),
+  ].map(
+    ([what, peer, atLeast]) =>
+      /** @type {RatioTarget} */ ({
+        name: `copies by hand, ${what}`,
+        cells: /^dead-lettering/,
+        subject: 'settle-dead',
+        peer,
+        quantity: 'rate',
+        limit: { atLeast },
+      }),
+  ),
   {
-    name: 'copies by hand',
-    cells: /^dead-lettering/,
-    subject: 'settle-dead',
-    peer: 'amqplib-dead',
-    quantity: 'rate',
-    limit: { atLeast: 0.85 },
+    name: 'amqplib, one multiple ack a turn; everything declared',
+    cells: /^empty handler, .*prefetch 250$/,
+    subject: 'settle-declared',
+    peer: 'amqplib-multiple',
+    quantity: 'cpu',
+    limit: { atMost: 1.08 },
   },
   {
     name: 'timeout, events and andAfter on, against off',
