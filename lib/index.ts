@@ -2,6 +2,7 @@ export { Delivery } from './delivery/delivery.decorator';
 export { SettleHeaders } from './delivery/headers';
 export { SubscriptionRegistry } from './lifecycle/registry';
 export { SettlementEvents } from './lifecycle/settlement-events';
+export { SubscriptionEvents } from './lifecycle/subscription-events';
 export {
   type Backoff,
   exponential,
@@ -83,7 +84,12 @@ export type { FailFastEvent, IsPanic, SettleModuleOptions } from './model/settle
 export type { RepublishedMessage, Settlement, SettlementStatus } from './model/settlement';
 export type { Size } from './model/size';
 export type { Binding, SubscriptionMetadata } from './model/subscription-metadata';
-export type { SubscriptionState, SubscriptionStatus } from './model/subscription-status';
+export type {
+  PauseCause,
+  SubscriptionState,
+  SubscriptionStateChange,
+  SubscriptionStatus,
+} from './model/subscription-status';
 export { SettleModule, type SettleOptionsFactory } from './settle.module';
 export {
   type HandlerDecorator,

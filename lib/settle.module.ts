@@ -18,6 +18,7 @@ import { SubscriptionRegistrar } from './lifecycle/registrar';
 import { SubscriptionRegistry } from './lifecycle/registry';
 import { SettlementEvents, SettlementStream } from './lifecycle/settlement-events';
 import { StuckDeliveryWatch } from './lifecycle/stuck-delivery-watch';
+import { SubscriptionEvents, SubscriptionStateStream } from './lifecycle/subscription-events';
 import { SubscriptionLogs } from './lifecycle/subscription-logs';
 import { texts } from './log/texts';
 import { SettleStartupError } from './model/errors';
@@ -81,6 +82,12 @@ const providers: readonly Provider[] = [
     useFactory: ({ events }: SettlementStream) => events,
     inject: [SettlementStream],
   },
+  SubscriptionStateStream,
+  {
+    provide: SubscriptionEvents,
+    useFactory: ({ events }: SubscriptionStateStream) => events,
+    inject: [SubscriptionStateStream],
+  },
   SubscriptionExplorer,
   EnhancerFinder,
   HandlerCaller,
@@ -140,7 +147,7 @@ function complete(definition: DynamicModule): DynamicModule {
       const tokens = subscriptionProviders().map((provider) =>
         typeof provider === 'object' && 'provide' in provider ? provider.provide : provider,
       );
-      return [SubscriptionRegistry, SettlementEvents, ...tokens];
+      return [SubscriptionRegistry, SettlementEvents, SubscriptionEvents, ...tokens];
     },
   };
 }

@@ -40,6 +40,7 @@ const publicNames = [
   'SettlementEvents',
   'ShutdownError',
   'Subscribe',
+  'SubscriptionEvents',
   'SubscriptionRegistry',
   'UnmatchedMessageError',
   'ack',

@@ -1,57 +1,82 @@
-import { type Clock, sleep } from '../clock';
+import type { Clock } from '../clock';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { HeldDeliveries, needsConsumer } from './held-deliveries';
+import type { BrokerDelivery, Intake } from './port';
 
-const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 60_000;
+/** What a gate is made of. */
+export interface ConsumerGateDependencies {
+  readonly subscription: SubscriptionMetadata;
+  readonly prefetch: number;
+  readonly clock: Clock;
+  readonly closing: AbortSignal;
+  /** Makes the consumer follow `prefetch`. */
+  apply(): Promise<unknown>;
+  /** Called with each delivery that is to be handled. */
+  delivered(delivery: BrokerDelivery): void;
+}
 
 /**
- * Whether a consumer is to consume: not while it is paused, nor for a while after a message could not be
- * republished: 1 s, doubled each time, 1 min at most, until a message is republished again.
+ * How many deliveries a consumer takes. If it takes none, the consumer is cancelled; if it takes one at a
+ * time, it consumes with a prefetch of 1. A queue that would be deleted without its consumer keeps it, and the
+ * deliveries that are too many are held.
  */
 export class ConsumerGate {
-  #paused = false;
-  #failures = 0;
-  #pausedAfterFailure = false;
+  readonly #held: HeldDeliveries;
+  readonly #needsConsumer: boolean;
+  #intake: Intake = 'all';
+  #stopped = false;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly closing: AbortSignal,
-    /** Makes the consumer follow `isOpen`. */
-    private readonly apply: () => Promise<unknown>,
-    /** Called with the length of a pause after a failure, in ms. */
-    private readonly pausing: (ms: number) => void,
-  ) {}
-
-  get isOpen(): boolean {
-    return !this.#paused && !this.#pausedAfterFailure && !this.closing.aborted;
+  constructor(private readonly dependencies: ConsumerGateDependencies) {
+    const { subscription, clock } = dependencies;
+    this.#needsConsumer = needsConsumer(subscription);
+    this.#held = new HeldDeliveries(subscription, clock, (one) => dependencies.delivered(one));
   }
 
-  async pause(): Promise<void> {
-    this.#paused = true;
-    await this.apply();
+  /** The prefetch with which to consume; 0: the consumer is to be cancelled. */
+  get prefetch(): number {
+    const { prefetch, subscription } = this.dependencies;
+    if (this.#isClosing) return 0;
+    // What a noAck consumer holds would be lost at the end.
+    if (this.#stopped) return this.#needsConsumer && !subscription.noAck ? prefetch : 0;
+    if (this.#needsConsumer || this.#intake === 'all') return prefetch;
+    return this.#intake === 'one' ? 1 : 0;
   }
 
-  resume(): void {
-    this.#paused = false;
-    void this.apply();
+  get #isClosing(): boolean {
+    return this.dependencies.closing.aborted;
   }
 
-  /** A message was republished: the next failure pauses for the shortest time again. */
-  republished(): void {
-    this.#failures = 0;
+  /** Handles a delivery, or holds it until it is to be handled. */
+  delivered(delivery: BrokerDelivery): void {
+    if (this.#needsConsumer && this.prefetch > 0) this.#held.add(delivery);
+    else this.dependencies.delivered(delivery);
   }
 
-  /** Pauses the consumer for a while; resolves once it is cancelled. */
-  async pauseAfterFailure(): Promise<void> {
-    if (!this.#pausedAfterFailure) {
-      this.#pausedAfterFailure = true;
-      const ms = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
-      this.#failures += 1;
-      this.pausing(ms);
-      void sleep(this.clock, ms, this.closing).then(() => {
-        this.#pausedAfterFailure = false;
-        void this.apply();
-      });
-    }
-    await this.apply();
+  /** The channel of the held deliveries has closed. */
+  channelClosed(): void {
+    this.#held.channelClosed();
+    if (this.#intake === 'one') this.#held.take('one');
+  }
+
+  /** Changes how many deliveries are taken; `'one'` again: one more. Resolves once the consumer follows. */
+  async take(intake: Intake): Promise<void> {
+    if (this.#stopped) return;
+    this.#intake = intake;
+    this.#held.take(intake);
+    await this.dependencies.apply();
+  }
+
+  /** Takes nothing more, for good. Resolves once the consumer follows. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#held.take('none');
+    await this.dependencies.apply();
+    if (this.prefetch === 0) this.#held.requeue();
+  }
+
+  /** Cancels the consumer in any case, and requeues what is held. */
+  async close(): Promise<void> {
+    await this.dependencies.apply();
+    this.#held.requeue();
   }
 }

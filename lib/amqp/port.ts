@@ -76,6 +76,9 @@ export interface ConsumerListener {
   refused(reason: Error): void;
 }
 
+/** How many deliveries a consumer takes: none, one at a time, or as many as its prefetch. */
+export type Intake = 'none' | 'one' | 'all';
+
 /** The consumer of one subscription. All methods may be called at any time; none rejects. */
 export interface BrokerConsumer {
   /**
@@ -83,15 +86,13 @@ export interface BrokerConsumer {
    * attempt, however it ended, or at once if there is no connection.
    */
   start(): Promise<void>;
-  /** Cancels the consumer; resolves once the broker has confirmed that nothing more is delivered. */
-  pause(): Promise<void>;
-  /** Consumes again after `pause`. */
-  resume(): void;
   /**
-   * Pauses for a while after a message could not be republished: 1 s, doubled each time, 1 min at most,
-   * until a message is republished again. Resolves once the consumer is cancelled.
+   * Changes how many deliveries are taken, also across closed channels. Resolves once the broker has
+   * confirmed it: with `'none'` nothing more is delivered then. `'one'` again takes one more.
    */
-  pauseAfterFailure(): Promise<void>;
+  take(intake: Intake): Promise<void>;
+  /** Takes nothing more, for good; resolves like `take('none')`. */
+  stop(): Promise<void>;
   /**
    * Writes pending acknowledgements and closes for good, with a round trip that takes at most `limitMs`.
    */

@@ -23,6 +23,7 @@ import type { PlannedConsumer } from './planned-consumers';
 import type { PlannedSubscription } from './planner';
 import { SettlementStream } from './settlement-events';
 import { startupLine } from './startup-line';
+import { SubscriptionStateStream } from './subscription-events';
 import { SubscriptionLogs } from './subscription-logs';
 
 /** What all chains of an application share. */
@@ -39,6 +40,7 @@ export class ActiveSubscriptionFactory {
     private readonly caller: HandlerCaller,
     private readonly logs: SubscriptionLogs,
     private readonly stream: SettlementStream,
+    private readonly states: SubscriptionStateStream,
     private readonly shutdown: GracefulShutdown,
     private readonly failFast: FailFast,
   ) {}
@@ -72,7 +74,11 @@ export class ActiveSubscriptionFactory {
             })),
             receiverOf(subscription, unmatchedHandling(log, environment.isPanic)),
           );
-    const active = new ActiveSubscription(subscription, methods, receiver, log, clock);
+    const active = new ActiveSubscription(subscription, methods, receiver, {
+      log,
+      clock,
+      stateChanged: (change) => this.states.emit(change),
+    });
     if (connection.registersHandlers) this.#attach(active, planned, broker);
     else {
       active.disable();
@@ -100,8 +106,9 @@ export class ActiveSubscriptionFactory {
       clock: this.clock,
       log: this.logs.of(subscription),
       isStopping: () => this.shutdown.hasBegun,
-      pauseAfterFailure: () => active().consumer?.pauseAfterFailure() ?? Promise.resolve(),
-      consumerCancelled: () => active().consumer?.pause() ?? Promise.resolve(),
+      pauseAfterFailure: (error) => active().pausing.pauseAfterFailure(error),
+      republished: () => active().pausing.republished(),
+      consumerCancelled: () => active().pausing.followed(),
       failFast: ({ delivery }, error) => this.failFast.trigger({ subscription, delivery, error }),
       isObserved: () => this.stream.isObserved,
       settled: (settlement) => {

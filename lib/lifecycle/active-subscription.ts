@@ -5,9 +5,23 @@ import { texts } from '../log/texts';
 import { ChannelLostError } from '../model/errors';
 import type { Settlement } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
-import type { SubscriptionState, SubscriptionStatus } from '../model/subscription-status';
+import type {
+  SubscriptionState,
+  SubscriptionStateChange,
+  SubscriptionStatus,
+} from '../model/subscription-status';
 import type { HandlerMethod } from '../nest/explorer';
 import type { Receiver } from '../settlement/receiver';
+import { SubscriptionPausing } from './subscription-pausing';
+import { SubscriptionStateRecord } from './subscription-state';
+
+/** What a subscription depends on. */
+export interface ActiveSubscriptionDependencies {
+  readonly log: SubscriptionLog;
+  readonly clock: Clock;
+  /** Called for each method of the consumer. */
+  readonly stateChanged: (change: SubscriptionStateChange) => void;
+}
 
 type AnyReceiver = Pick<Receiver, keyof Receiver>;
 
@@ -20,13 +34,11 @@ export interface ActiveMethod {
 
 /** One consumer of the running application: the methods of its queue, its receiver, its state. */
 export class ActiveSubscription implements ConsumerListener {
-  #state: SubscriptionState = 'starting';
-  #since: Date;
+  readonly #state: SubscriptionStateRecord;
+  readonly pausing: SubscriptionPausing;
   #lastError: Error | undefined;
   readonly #abandoned = new Map<SubscriptionMetadata, number>();
   #hasConsumed = false;
-  #paused = false;
-  #stopping = false;
   #consumer: BrokerConsumer | undefined;
   readonly #consumed: Promise<void>;
   #settleConsumed: { resolve: () => void; reject: (reason: Error) => void } | undefined;
@@ -35,10 +47,15 @@ export class ActiveSubscription implements ConsumerListener {
     readonly subscription: SubscriptionMetadata,
     readonly methods: readonly ActiveMethod[],
     readonly receiver: AnyReceiver,
-    private readonly log: SubscriptionLog,
-    private readonly clock: Clock,
+    { log, clock, stateChanged }: ActiveSubscriptionDependencies,
   ) {
-    this.#since = new Date(clock.now());
+    const state = new SubscriptionStateRecord(clock, (change) => {
+      for (const one of methods) {
+        stateChanged(Object.freeze({ subscription: one.subscription, ...change }));
+      }
+    });
+    this.#state = state;
+    this.pausing = new SubscriptionPausing({ subscription, receiver, state, log, clock });
     this.#consumed = new Promise((resolve, reject) => {
       this.#settleConsumed = { resolve, reject };
     });
@@ -61,7 +78,7 @@ export class ActiveSubscription implements ConsumerListener {
   }
 
   get state(): SubscriptionState {
-    return this.#state;
+    return this.#state.state;
   }
 
   get lastError(): Error | undefined {
@@ -69,23 +86,26 @@ export class ActiveSubscription implements ConsumerListener {
   }
 
   statusOf({ subscription, receiver }: ActiveMethod): SubscriptionStatus {
+    const { state, cause, since } = this.#state;
     return Object.freeze({
       subscription,
-      state: this.#state,
+      state,
+      ...(cause !== undefined && { cause }),
       inFlight: receiver.inFlight,
       abandoned: this.#abandoned.get(subscription) ?? 0,
-      since: this.#since,
+      since,
       ...(this.#lastError && { lastError: this.#lastError }),
     });
   }
 
   attach(consumer: BrokerConsumer): void {
     this.#consumer = consumer;
+    this.pausing.attach(consumer);
   }
 
   /** Marks a subscription whose connection registers no handlers. */
   disable(): void {
-    this.#enter('disabled');
+    this.#state.enter('disabled');
     this.#consumedOnce();
   }
 
@@ -97,34 +117,22 @@ export class ActiveSubscription implements ConsumerListener {
     if (status === 'republishFailed') this.#lastError = republishError;
   }
 
+  /** Pauses until `resume`; resolves when nothing is in flight any more. */
   async pause(): Promise<void> {
-    if (this.#state === 'disabled' || this.#state === 'stopped') return;
-    if (!this.#paused) this.log.write('paused', texts.paused(this.subscription.queue));
-    this.#paused = true;
-    this.receiver.isOpen = false;
-    this.#enter('paused');
-    await this.#consumer?.pause();
-    await this.receiver.idle();
+    if (!this.#isOver) await this.pausing.pause('operator');
   }
 
   resume(): void {
-    if (!this.#paused || this.#stopping) return;
-    this.log.write('resumed', texts.resumed(this.subscription.queue));
-    this.#paused = false;
-    this.receiver.isOpen = true;
-    this.#enter('reconnecting');
-    this.#consumer?.resume();
+    if (!this.#isOver) this.pausing.resume();
   }
 
   /** Cancels the consumer for good; resolves once the broker has confirmed that nothing more arrives. */
-  async stopConsuming(): Promise<void> {
-    this.#stopping = true;
-    this.receiver.isOpen = false;
-    await this.#consumer?.pause();
+  stopConsuming(): Promise<void> {
+    return this.pausing.stop();
   }
 
   stopped(reason: Error): void {
-    if (this.#state !== 'disabled') this.#enter('stopped');
+    if (this.state !== 'disabled') this.#state.enter('stopped');
     this.#settleConsumed?.reject(reason);
   }
 
@@ -144,32 +152,27 @@ export class ActiveSubscription implements ConsumerListener {
   }
 
   consuming(): void {
-    this.#enter('consuming');
+    this.#state.enter('consuming');
     this.#consumedOnce();
   }
 
   reconnecting(reason: Error): void {
     this.#lastError = reason;
-    this.#enter('reconnecting');
+    this.#state.enter('reconnecting', reason);
   }
 
   refused(reason: Error): void {
     this.#lastError = reason;
-    this.#enter('refused');
+    this.#state.enter('refused', reason);
     this.#settleConsumed?.reject(reason);
+  }
+
+  get #isOver(): boolean {
+    return this.state === 'disabled' || this.state === 'stopped';
   }
 
   #consumedOnce(): void {
     this.#hasConsumed = true;
     this.#settleConsumed?.resolve();
-  }
-
-  #enter(state: SubscriptionState): void {
-    if (this.#state === 'stopped') return;
-    // A paused subscription stays paused, whatever its connection does meanwhile.
-    const entered = this.#paused && state !== 'stopped' ? 'paused' : state;
-    if (entered === this.#state) return;
-    this.#state = entered;
-    this.#since = new Date(this.clock.now());
   }
 }

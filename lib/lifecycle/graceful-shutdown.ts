@@ -8,6 +8,7 @@ import type { ResolvedSettleOptions } from '../subscribe/resolve-settle-options'
 import type { ActiveSubscription } from './active-subscription';
 import { ActiveSubscriptions } from './active-subscriptions';
 import { SettlementStream } from './settlement-events';
+import { SubscriptionStateStream } from './subscription-events';
 
 /** The least time that is left for closing channels and connections, in ms. */
 const CLOSING_TIME = 1_000;
@@ -26,6 +27,7 @@ export class GracefulShutdown {
     @Inject(LOGGER) private readonly logger: LoggerService,
     private readonly active: ActiveSubscriptions,
     private readonly stream: SettlementStream,
+    private readonly states: SubscriptionStateStream,
   ) {}
 
   /** Whether shutdown has begun. */
@@ -58,6 +60,7 @@ export class GracefulShutdown {
     await this.#close(running, Math.max(CLOSING_TIME, left()));
     for (const one of active.list) one.stopped(reason);
     this.stream.complete();
+    this.states.complete();
     if (running.length === 0) return;
     writeLine(this.logger, 'shutdown', texts.shutdownEnds(clock.monotonic() - startedAt));
   }

@@ -46,8 +46,9 @@ export class SubscriptionRegistry {
   }
 
   /**
-   * Cancels the consumer, for all methods of its queue; resolves when nothing is in flight any more. Survives
-   * reconnects.
+   * Pauses a subscription with the cause `operator`: its consumer is cancelled, for all methods of its
+   * queue. Resolves when nothing is in flight any more. Survives reconnects. A queue that RabbitMQ deletes without its consumer, such as one with
+   * `autoDelete`, keeps it: up to the prefetch, messages are then delivered and held.
    * @throws Error if there is no such subscription.
    */
   async pause<T extends HandlerClass>(

@@ -14,7 +14,7 @@ export class SettlementStream {
 
   constructor(@Inject(LOGGER) logger: LoggerService) {
     this.events = new SettlementEvents(this.#subject, (error) =>
-      writeLine(logger, 'listener-failed', texts.eventListenerThrew, error),
+      writeLine(logger, 'listener-failed', texts.eventListenerThrew('SettlementEvents'), error),
     );
   }
 

@@ -96,5 +96,5 @@ export const applicationTexts = {
   exiting: (handler: string): string => `${handler} failed fast; exiting with code 1.`,
   shutdownHookFailed: 'a shutdown hook failed; exiting with code 1.',
   onFailFastFailed: 'onFailFast failed; exiting with code 1.',
-  eventListenerThrew: 'a subscriber of SettlementEvents threw; continuing.',
+  eventListenerThrew: (events: string): string => `a subscriber of ${events} threw; continuing.`,
 };

@@ -40,7 +40,7 @@ export class MemoryChannel implements QueueConsumer {
   readonly #deadline: AcknowledgementDeadline;
   readonly #lost = new AbortController();
   #tag = 0;
-  #isConsuming = false;
+  #prefetch = 0;
   #isOpen = true;
 
   constructor(
@@ -64,7 +64,12 @@ export class MemoryChannel implements QueueConsumer {
   }
 
   get isConsuming(): boolean {
-    return this.#isConsuming;
+    return this.#prefetch > 0;
+  }
+
+  /** The prefetch with which it consumes; 0 if it does not. */
+  get prefetch(): number {
+    return this.#prefetch;
   }
 
   /** Aborts when the channel closes. */
@@ -82,22 +87,22 @@ export class MemoryChannel implements QueueConsumer {
   }
 
   get hasCapacity(): boolean {
-    return this.#isConsuming && this.#unsettled.size < this.options.prefetch;
+    return this.#unsettled.size < this.#prefetch;
   }
 
   /** @throws ServerError if the queue was deleted, or does not take this consumer. */
-  consume(): void {
-    this.#isConsuming = true;
+  consume(prefetch = this.options.prefetch): void {
+    this.#prefetch = prefetch;
     try {
       this.queue.consume(this, this.#arguments);
     } catch (error) {
-      this.#isConsuming = false;
+      this.#prefetch = 0;
       throw error;
     }
   }
 
   cancel(): void {
-    this.#isConsuming = false;
+    this.#prefetch = 0;
     this.queue.cancel(this);
   }
 

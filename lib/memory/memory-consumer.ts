@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
-import type { BrokerConsumer, BrokerDelivery, ConsumerListener } from '../amqp/port';
+import type { BrokerConsumer, BrokerDelivery, ConsumerListener, Intake } from '../amqp/port';
 import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
 import { forbidsAFeature, isRefusal } from '../amqp/refusal';
 import { Republisher } from '../amqp/republisher';
@@ -43,16 +43,18 @@ export class MemoryConsumer implements BrokerConsumer {
   #lostAt: number | undefined;
 
   constructor(private readonly dependencies: MemoryConsumerDependencies) {
-    const { subscription, client, log, clock, republishTimeout } = dependencies;
+    const { subscription, prefetch, client, listener, log, clock, republishTimeout } = dependencies;
     this.#counting = new RedeliveryCounting(subscription.queueType, log);
     const transport = new MemoryTransport(client, clock);
     this.#republisher = new Republisher(subscription, transport, log, clock, republishTimeout);
-    this.#gate = new ConsumerGate(
+    this.#gate = new ConsumerGate({
+      subscription,
+      prefetch,
       clock,
-      this.#closing.signal,
-      async () => this.#followGate(),
-      (ms) => log.write('consumer-paused', texts.consumerPaused(ms, subscription.queue)),
-    );
+      closing: this.#closing.signal,
+      apply: async () => this.#followGate(),
+      delivered: (delivery) => listener.delivered(delivery),
+    });
   }
 
   /** The channel that is open now; tests close it. */
@@ -77,20 +79,17 @@ export class MemoryConsumer implements BrokerConsumer {
     await this.#open();
   }
 
-  pause(): Promise<void> {
-    return this.#gate.pause();
+  take(intake: Intake): Promise<void> {
+    return this.#gate.take(intake);
   }
 
-  resume(): void {
-    this.#gate.resume();
-  }
-
-  pauseAfterFailure(): Promise<void> {
-    return this.#gate.pauseAfterFailure();
+  stop(): Promise<void> {
+    return this.#gate.stop();
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
+    await this.#gate.close();
     this.#channel?.close();
     this.dependencies.log.flush();
   }
@@ -119,7 +118,7 @@ export class MemoryConsumer implements BrokerConsumer {
     const refused = this.#applyGate();
     if (refused === undefined) return;
     this.#channel = undefined;
-    this.dependencies.listener.channelLost(refused);
+    this.#channelLost(refused);
     this.#failed(refused);
   }
 
@@ -142,9 +141,14 @@ export class MemoryConsumer implements BrokerConsumer {
     const { listener, log, clock } = this.dependencies;
     this.#lostAt = clock.monotonic();
     log.write('channel-closed', texts.channelLost(this.#queue, reason));
-    listener.channelLost(reason);
+    this.#channelLost(reason);
     listener.reconnecting(reason);
     void this.#reopen();
+  }
+
+  #channelLost(reason: Error): void {
+    this.#gate.channelClosed();
+    this.dependencies.listener.channelLost(reason);
   }
 
   async #reopen(): Promise<void> {
@@ -161,14 +165,17 @@ export class MemoryConsumer implements BrokerConsumer {
   #applyGate(): Error | undefined {
     const channel = this.#channel;
     if (channel === undefined) return undefined;
-    if (!this.#gate.isOpen) channel.cancel();
-    if (!this.#gate.isOpen || channel.isConsuming) return undefined;
-    try {
-      channel.consume();
-    } catch (error) {
-      return error as Error;
+    const { prefetch } = this.#gate;
+    if (prefetch !== channel.prefetch) channel.cancel();
+    if (prefetch === 0) return undefined;
+    if (!channel.isConsuming) {
+      try {
+        channel.consume(prefetch);
+      } catch (error) {
+        return error as Error;
+      }
+      this.#logRecovery();
     }
-    this.#logRecovery();
     this.dependencies.listener.consuming();
     return undefined;
   }
@@ -192,13 +199,9 @@ export class MemoryConsumer implements BrokerConsumer {
       acquired: acquiredCount(message, countsRedeliveries, version),
       settle: (action, written) => written(channel.settle(deliveryTag, action)),
       leave: () => channel.leave(deliveryTag),
-      republish: async (outgoing, target) => {
-        const original = { queue, lost: channel.lost };
-        const result = await this.#republisher.publish(outgoing, target, original);
-        if (result.status === 'confirmed') this.#gate.republished();
-        return result;
-      },
+      republish: (outgoing, target) =>
+        this.#republisher.publish(outgoing, target, { queue, lost: channel.lost }),
     };
-    this.dependencies.listener.delivered(delivery);
+    this.#gate.delivered(delivery);
   }
 }

@@ -13,6 +13,28 @@ export type SubscriptionState =
   | 'disabled'
   | 'stopped';
 
+/** The causes of a pause, the most important first. */
+export const PAUSE_CAUSES = [
+  'operator',
+  'stuck',
+  'tripped',
+  'pauseFor',
+  'republishFailed',
+] as const;
+
+/**
+ * Why a subscription is paused:
+ * - `operator`: `SubscriptionRegistry.pause()` was called;
+ * - `stuck`: it cannot go on by itself;
+ * - `tripped`: its kill switch has tripped;
+ * - `pauseFor`: an outcome or a policy was `pauseFor()`;
+ * - `republishFailed`: a message could not be republished.
+ *
+ * Causes begin and end independently of each other; a subscription consumes when none is left.
+ * @publicApi
+ */
+export type PauseCause = (typeof PAUSE_CAUSES)[number];
+
 /**
  * A subscription at one moment.
  * @publicApi
@@ -20,12 +42,30 @@ export type SubscriptionState =
 export interface SubscriptionStatus {
   readonly subscription: SubscriptionMetadata;
   readonly state: SubscriptionState;
+  /** Why it is paused, the most important cause if there are several; only in the state `paused`. */
+  readonly cause?: PauseCause;
   /** Deliveries that are running or being settled. */
   readonly inFlight: number;
   /** Settlements that were not sent, since their channel had closed. */
   readonly abandoned: number;
-  /** Since when the state has been what it is. */
+  /** Since when the state and its cause have been what they are. */
   readonly since: Date;
   /** Why the subscription was not consuming the last time. */
   readonly lastError?: Error;
+}
+
+/**
+ * A change of a subscription's state, or of the cause of its pause.
+ * @publicApi
+ */
+export interface SubscriptionStateChange {
+  readonly subscription: SubscriptionMetadata;
+  readonly from: SubscriptionState;
+  /** The same as `from` if only the cause of the pause has changed. */
+  readonly to: SubscriptionState;
+  /** Why it is paused; only if `to` is `paused`. */
+  readonly cause?: PauseCause;
+  /** What led to the change, if an error did. */
+  readonly error?: unknown;
+  readonly at: Date;
 }

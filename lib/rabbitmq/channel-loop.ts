@@ -1,6 +1,6 @@
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
-import type { BrokerConsumer, ConsumerListener } from '../amqp/port';
+import type { BrokerConsumer, ConsumerListener, Intake } from '../amqp/port';
 import type { ServerVersion } from '../amqp/queue-declarations';
 import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
 import { forbidsAFeature, isRefusal } from '../amqp/refusal';
@@ -59,14 +59,16 @@ export class ChannelLoop implements BrokerConsumer {
   #firstAttempt: () => void = () => {};
 
   constructor(private readonly dependencies: ChannelLoopDependencies) {
-    const { subscription, log, clock } = dependencies;
+    const { subscription, prefetch, listener, log, clock } = dependencies;
     this.#counting = new RedeliveryCounting(subscription.queueType, log);
-    this.#gate = new ConsumerGate(
+    this.#gate = new ConsumerGate({
+      subscription,
+      prefetch,
       clock,
-      this.#closing.signal,
-      () => this.#applyGate(),
-      (ms) => log.write('consumer-paused', texts.consumerPaused(ms, subscription.queue)),
-    );
+      closing: this.#closing.signal,
+      apply: () => this.#applyGate(),
+      delivered: (delivery) => listener.delivered(delivery),
+    });
   }
 
   async start(): Promise<void> {
@@ -79,24 +81,20 @@ export class ChannelLoop implements BrokerConsumer {
     if (isConnected) await within(this.dependencies.clock, FIRST_ATTEMPT_LIMIT, first);
   }
 
-  pause(): Promise<void> {
-    return this.#gate.pause();
-  }
-
-  resume(): void {
-    this.#gate.resume();
+  async take(intake: Intake): Promise<void> {
+    await this.#gate.take(intake);
     if (this.#forbidden !== undefined) this.dependencies.listener.refused(this.#forbidden);
   }
 
-  pauseAfterFailure(): Promise<void> {
-    return this.#gate.pauseAfterFailure();
+  stop(): Promise<void> {
+    return this.#gate.stop();
   }
 
   async close(limitMs: number): Promise<void> {
     const { clock, log } = this.dependencies;
     const left = countdown(clock, limitMs);
     this.#closing.abort();
-    await within(clock, left(), this.#applyGate());
+    await within(clock, left(), this.#gate.close());
     await this.#channel?.close(left());
     if (this.#running !== undefined) await within(clock, left(), this.#running);
     log.flush();
@@ -133,7 +131,7 @@ export class ChannelLoop implements BrokerConsumer {
       await channel?.close(CLOSE_LIMIT);
       if (this.#closing.signal.aborted) return true;
       // A channel that ends as soon as it consumes may have handed something out.
-      if (channel !== undefined) listener.channelLost(error as Error);
+      if (channel !== undefined) this.#channelLost(error as Error);
       return this.#failed(raw, error as Error);
     }
     this.#firstAttempt();
@@ -143,12 +141,17 @@ export class ChannelLoop implements BrokerConsumer {
     const end = { channel, raw, queue, subscription, listener, clock };
     const explained = channelEndReason(end, ended);
     this.#pause.closed(channel.usage);
-    listener.channelLost(ended);
+    this.#channelLost(ended);
     this.#lostAt = clock.monotonic();
     const { reason, oldest } = await explained;
     log.write('channel-closed', texts.channelLost(queue, reason, oldest));
     listener.reconnecting(reason);
     return false;
+  }
+
+  #channelLost(reason: Error): void {
+    this.#gate.channelClosed();
+    this.dependencies.listener.channelLost(reason);
   }
 
   #sawVersion(version: ServerVersion): void {
@@ -197,12 +200,15 @@ export class ChannelLoop implements BrokerConsumer {
   async #changeConsumer(): Promise<void> {
     const channel = this.#channel;
     if (channel === undefined || !channel.isOpen) return;
-    if (!this.#gate.isOpen) return channel.cancel();
-    if (channel.isConsuming) return;
-    const { subscription, prefetch, consumeOptions: options, listener } = this.dependencies;
+    const { prefetch } = this.#gate;
+    if (prefetch !== channel.prefetch) await channel.cancel();
+    if (prefetch === 0) return;
+    const { subscription, consumeOptions: options, listener } = this.dependencies;
     const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
-    await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
-    this.#logRecovery();
+    if (!channel.isConsuming) {
+      await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
+      this.#logRecovery();
+    }
     listener.consuming();
   }
 
@@ -214,20 +220,16 @@ export class ChannelLoop implements BrokerConsumer {
   }
 
   readonly #republish: Republish = (message, target, original) =>
-    this.dependencies.republisher.publish(message, target, original).then((result) => {
-      if (result.status === 'confirmed') this.#gate.republished();
-      return result;
-    });
+    this.dependencies.republisher.publish(message, target, original);
 
   #deliver(message: IncomingMessage): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    const { subscription, listener } = this.dependencies;
     const countsRedeliveries = this.#counting.of(message, this.#queue);
     const acquired = acquiredCount(message, countsRedeliveries, this.#version);
     const counts = { countsRedeliveries, acquired };
     const delivery = new RabbitMQDelivery(message, this.#queue, counts, channel, this.#republish);
-    if (!subscription.noAck) channel.arrived(delivery);
-    listener.delivered(delivery);
+    if (!this.dependencies.subscription.noAck) channel.arrived(delivery);
+    this.#gate.delivered(delivery);
   }
 }

@@ -45,6 +45,7 @@ export class ConsumerChannel {
   readonly #openedAt: number;
   #hasSettled = false;
   #consumerTag: string | undefined;
+  #prefetch = 0;
   #drainedQueue: string | undefined;
   #open = true;
   #end: (reason: Error) => void = () => {};
@@ -97,6 +98,11 @@ export class ConsumerChannel {
     return this.#open && this.#consumerTag !== undefined;
   }
 
+  /** The prefetch with which it consumes; 0 if it does not. */
+  get prefetch(): number {
+    return this.isConsuming ? this.#prefetch : 0;
+  }
+
   /** Consumes; rejects with what the broker answers where it refuses. */
   async consume({ queue, prefetch, options, isDrained }: ConsumeOptions): Promise<void> {
     await this.raw.prefetch(prefetch);
@@ -110,6 +116,7 @@ export class ConsumerChannel {
       options,
     );
     this.#consumerTag = consumerTag;
+    this.#prefetch = prefetch;
   }
 
   /** Cancels the consumer; resolves once the broker has confirmed it, or the channel is gone. */

@@ -9,9 +9,11 @@ export interface ReceiverHost {
   readonly log: SubscriptionLog;
   /** Whether the application is shutting down: failures are then requeued instead of settled. */
   isStopping(): boolean;
-  /** Pauses the consumer after a failed republish; resolves once it is cancelled. */
-  pauseAfterFailure(): Promise<void>;
-  /** Resolves once a consumer that is being cancelled is cancelled. */
+  /** Pauses the subscription after a failed republish; resolves once nothing more is delivered. */
+  pauseAfterFailure(error: Error): Promise<void>;
+  /** A message was republished. */
+  republished(): void;
+  /** Resolves once the consumer of a subscription that is paused or stops delivers nothing more. */
   consumerCancelled(): Promise<void>;
   /** A delivery is left unsettled on purpose: the application is to shut down. */
   failFast(inFlight: InFlight, error: unknown): void;

@@ -133,6 +133,7 @@ export class Settler {
     if (inFlight.givenUp) return;
     if (result.status === 'lost') return this.#finish(inFlight, outcome, decision, 'abandoned');
     if (result.status === 'confirmed') {
+      host.republished();
       this.#reduced(inFlight, message, result.reduced);
       return this.#send(inFlight, outcome, decision, 'ack');
     }
@@ -152,7 +153,7 @@ export class Settler {
     decision: RepublishDecision,
     unpublished: UnpublishedMessage,
   ): Promise<void> {
-    await this.host.pauseAfterFailure();
+    await this.host.pauseAfterFailure(unpublished.error);
     if (inFlight.givenUp) return;
     settleInContext(inFlight, 'requeueUnprocessed', (isWritten) => {
       if (isWritten) this.#report.republishFailed(inFlight.delivery, outcome, unpublished);

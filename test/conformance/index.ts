@@ -4,6 +4,7 @@ import { carbonScenarios, deadLetteringScenarios, limitScenarios } from './dead-
 import { declarationScenarios } from './declarations';
 import { exchangeScenarios } from './exchanges';
 import { fieldScenarios } from './fields';
+import { intakeScenarios } from './intake';
 import { lengthScenarios } from './limits';
 import { orderingScenarios } from './ordering';
 import { publishingScenarios } from './publishing';
@@ -33,4 +34,5 @@ export const conformanceScenarios: readonly ConformanceScenario[] = [
   ...publishingScenarios,
   ...lengthScenarios,
   ...consumerScenarios,
+  ...intakeScenarios,
 ];

@@ -103,9 +103,9 @@ async function consumerOfThree(
 async function orderAfterRequeueing(under: ConsumerUnderTest): Promise<string[]> {
   const [one, two, three] = await under.nextOnes(3);
   assert.ok(one && two && three);
-  await under.consumer.pause();
+  await under.consumer.take('none');
   for (const delivery of [three, one, two]) await settle(delivery, 'requeueFailed');
-  under.consumer.resume();
+  await under.consumer.take('all');
   return takeAll(under);
 }
 

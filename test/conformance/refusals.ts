@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SubscribeOptions } from '../../lib/model/options';
 import type { ConformanceAdapter, ConformanceScenario } from './adapter';
-import { ConsumerUnderTest, freshName, poll, send, settle, waitForReady } from './bench';
+import { ConsumerUnderTest, freshName, send, waitForReady } from './bench';
 
 interface Refusal {
   readonly what: string;
@@ -89,29 +89,6 @@ export const refusalScenarios: readonly ConformanceScenario[] = [
       await adapter.declareQueue(queue, { 'x-queue-type': 'classic', 'x-of-nobody': 1 });
       const under = await new ConsumerUnderTest(adapter, { queue }).start();
       await under.waitFor('consuming');
-      await under.close();
-    },
-  },
-  {
-    name: 'a server-named queue is deleted by a pause, and resuming declares one with another name',
-    async run(adapter) {
-      const exchange = freshName('exchange');
-      await adapter.declareExchange(exchange, 'fanout');
-      const under = await new ConsumerUnderTest(adapter, { exchange }).start();
-      await under.waitFor('consuming');
-      await adapter.publish(exchange, '', Buffer.from('one'), {});
-      const first = await under.next();
-      await settle(first, 'ack');
-      await under.consumer.pause();
-      await poll(adapter, 'the deletion of the queue', async () =>
-        (await adapter.messages(first.queue)) === undefined ? true : undefined,
-      );
-      under.consumer.resume();
-      await under.waitFor('consuming', 2);
-      await adapter.publish(exchange, '', Buffer.from('two'), {});
-      const second = await under.next();
-      assert.notEqual(second.queue, first.queue);
-      await settle(second, 'ack');
       await under.close();
     },
   },

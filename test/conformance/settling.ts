@@ -137,11 +137,11 @@ export const settlingScenarios: readonly ConformanceScenario[] = TYPES.flatMap((
         const queue = freshName('pause');
         const under = await new ConsumerUnderTest(adapter, { queue, queueType }).start();
         await under.waitFor('consuming');
-        await under.consumer.pause();
+        await under.consumer.take('none');
         await send(adapter, queue, 'one');
         await waitForReady(adapter, queue, 1);
         assert.equal(under.delivered, 0);
-        under.consumer.resume();
+        await under.consumer.take('all');
         await settle(await under.next(), 'ack');
         await under.close();
       },

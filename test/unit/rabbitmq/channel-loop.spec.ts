@@ -135,20 +135,20 @@ describe('a channel loop that is closed during setup', () => {
 describe('a paused channel loop', () => {
   it('does not consume on a new channel until it is resumed', async () => {
     await start();
-    await loop.pause();
+    await loop.take('none');
     connection.consuming[0]?.ends();
     await clock.pass(200);
     expect(connection.consuming).toHaveLength(1);
-    loop.resume();
+    void loop.take('all');
     await clock.endTurn();
     expect(connection.consuming).toHaveLength(2);
   });
 
   it('consumes once, even if it is resumed twice', async () => {
     await start();
-    await loop.pause();
-    loop.resume();
-    loop.resume();
+    await loop.take('none');
+    void loop.take('all');
+    void loop.take('all');
     await clock.endTurn();
     const methods = connection.consuming[0]?.sent.map(([method]) => method);
     expect(methods).toEqual(['prefetch', 'consume', 'cancel', 'prefetch', 'consume']);

@@ -104,6 +104,7 @@ export function aSettler(given: Given = {}) {
       await clock.endTurn();
       steps.push('cancelled');
     },
+    republished: () => undefined,
     consumerCancelled: async () => {
       await clock.endTurn();
       steps.push('cancelled');

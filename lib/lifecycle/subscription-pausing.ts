@@ -1,0 +1,105 @@
+import type { BrokerConsumer, Intake } from '../amqp/port';
+import type { Clock } from '../clock';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
+import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { PauseCause } from '../model/subscription-status';
+import type { Receiver } from '../settlement/receiver';
+import { Pauses } from './pauses';
+import type { SubscriptionStateRecord } from './subscription-state';
+
+/** The first pause after a failed republish, and the longest, in ms. */
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 60_000;
+
+/** What a subscription is paused by. */
+export interface PausingDependencies {
+  readonly subscription: SubscriptionMetadata;
+  readonly receiver: Pick<Receiver, 'isOpen' | 'idle'>;
+  readonly state: SubscriptionStateRecord;
+  readonly log: SubscriptionLog;
+  readonly clock: Clock;
+}
+
+/** Pauses one subscription and lets it consume again: consumer and receiver follow the causes that there are. */
+export class SubscriptionPausing {
+  readonly #pauses: Pauses;
+  #consumer: BrokerConsumer | undefined;
+  #intake: Intake = 'all';
+  #failures = 0;
+  #stopping = false;
+
+  constructor(private readonly dependencies: PausingDependencies) {
+    this.#pauses = new Pauses(dependencies.clock, () => this.#changed());
+  }
+
+  attach(consumer: BrokerConsumer): void {
+    this.#consumer = consumer;
+  }
+
+  /** Pauses until `resume`. Resolves when nothing is in flight any more. */
+  async pause(
+    cause: Exclude<PauseCause, 'republishFailed' | 'pauseFor' | 'tripped'>,
+  ): Promise<void> {
+    const { subscription, receiver, log } = this.dependencies;
+    if (this.#pauses.begin(cause)) log.write('paused', texts.paused(subscription.queue));
+    this.#changed();
+    await this.followed();
+    await receiver.idle();
+  }
+
+  /** Ends every pause but one after a failed republish, which ends by itself. */
+  resume(): void {
+    const { subscription, log } = this.dependencies;
+    if (this.#stopping) return;
+    const ended = [this.#pauses.end('operator'), this.#pauses.end('stuck')];
+    if (!ended.includes(true)) return;
+    log.write('resumed', texts.resumed(subscription.queue));
+    this.#changed();
+  }
+
+  /**
+   * Pauses after a failed republish: for 1 s, doubled each time, 1 min at most, until a message is
+   * republished again. Resolves once nothing more is delivered.
+   */
+  async pauseAfterFailure(error: Error): Promise<void> {
+    const { subscription, log } = this.dependencies;
+    if (!this.#pauses.has('republishFailed') && !this.#stopping) {
+      const ms = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
+      this.#failures += 1;
+      log.write('consumer-paused', texts.consumerPaused(ms, subscription.queue));
+      this.#pauses.begin('republishFailed', ms);
+      this.#changed(error);
+    }
+    await this.followed();
+  }
+
+  /** A message was republished: the next failure pauses for the shortest time again. */
+  republished(): void {
+    this.#failures = 0;
+  }
+
+  /** Resolves once the consumer does what it is to do. */
+  async followed(): Promise<void> {
+    await (this.#stopping ? this.#consumer?.stop() : this.#consumer?.take(this.#intake));
+  }
+
+  /** Takes nothing more, for good; resolves once the broker has confirmed it. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#pauses.stop();
+    this.dependencies.receiver.isOpen = false;
+    await this.followed();
+  }
+
+  #changed(error?: Error): void {
+    if (this.#stopping) return;
+    const { state, receiver } = this.dependencies;
+    const { cause } = this.#pauses;
+    this.#intake = cause === undefined ? 'all' : 'none';
+    // What arrives before the consumer is cancelled after a failed republish is handled.
+    receiver.isOpen = cause === undefined || cause === 'republishFailed';
+    state.pausedBy(cause, error);
+    void this.followed();
+  }
+}
