@@ -25,6 +25,8 @@ export class RepublishChannel {
   readonly #pending: PendingPublishes;
   #open = true;
   #error: unknown;
+  /** Publishes that were written and not replied to, also those that nobody waits for any longer. */
+  #unanswered = 0;
 
   constructor(
     private readonly raw: RawConfirmChannel,
@@ -62,6 +64,7 @@ export class RepublishChannel {
       this.raw.publish('', queue, message.body, options, (error: unknown) =>
         this.#replied(pending, error),
       );
+      this.#unanswered += 1;
     } catch (error) {
       this.#unwritten(pending, error);
     }
@@ -86,6 +89,7 @@ export class RepublishChannel {
   #replied(pending: PendingPublish, error: unknown): void {
     // After the close amqplib calls back for what it remembers.
     if (!this.#open) return;
+    this.#unanswered -= 1;
     const { returned } = pending;
     if (error) this.#pending.settle(pending, { status: 'refused' });
     else if (returned === undefined) this.#pending.settle(pending, CONFIRMED);
@@ -108,7 +112,9 @@ export class RepublishChannel {
     if (!this.#open) return;
     this.#open = false;
     const ended = this.#pending.end();
-    const { isAlone } = this.options;
+    // The broker closes a channel because of what it reads: of nothing else if a single publish was left.
+    const isOnly = this.#error !== undefined && this.#unanswered === 1;
+    const isAlone = this.options.isAlone || isOnly;
     // A connection says why it has closed once its channels have.
     void Promise.resolve().then(() => {
       for (const { resolve } of ended) resolve({ status: 'closed', error: this.#reason, isAlone });

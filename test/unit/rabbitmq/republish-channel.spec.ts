@@ -162,9 +162,35 @@ describe('when the channel closes', () => {
   it.each([true, false])('says why, and whether the message was alone: %s', async (isAlone) => {
     channel = open(isAlone);
     const publish = channel.publish('billing', MESSAGE, limits());
+    void channel.publish('billing', MESSAGE, limits());
     const error = new Error('406');
     raw.ends(error);
     expect(await publish).toEqual({ status: 'closed', error, isAlone });
+  });
+
+  it('knows that a message was alone if everything else was confirmed when its channel failed', async () => {
+    const first = channel.publish('billing', MESSAGE, limits());
+    const second = channel.publish('billing', MESSAGE, limits());
+    raw.confirms[0]!(null);
+    raw.ends(new Error('406'));
+    expect(await first).toEqual({ status: 'confirmed' });
+    expect(await second).toMatchObject({ status: 'closed', isAlone: true });
+  });
+
+  it('does not know that while an earlier publish is unanswered, although nobody waits for it', async () => {
+    const givenUp = channel.publish('billing', MESSAGE, { limitMs: 10, lost: lost.signal });
+    await clock.pass(10);
+    const publish = channel.publish('billing', MESSAGE, limits());
+    raw.ends(new Error('406'));
+    expect(await endsOf(givenUp)).toEqual(['unconfirmed']);
+    expect(await publish).toMatchObject({ status: 'closed', isAlone: false });
+  });
+
+  it('does not know that if the connection failed', async () => {
+    const publish = channel.publish('billing', MESSAGE, limits());
+    connectionError = new Error('541');
+    raw.ends();
+    expect(await publish).toMatchObject({ status: 'closed', isAlone: false });
   });
 
   it('says why its connection has closed, which the connection says last', async () => {
