@@ -12,6 +12,7 @@ export {
   linear,
   steps,
 } from './model/backoff';
+export type { ConsumerOptions, RateOptions } from './model/consumer-options';
 export type { DeadLetterReason, Decision } from './model/decision';
 export type { Headers, IncomingMessage } from './model/delivery';
 export { type Duration, parseDuration } from './model/duration';

@@ -6,6 +6,7 @@ const guide = [
   { text: 'Failures', link: '/failures' },
   { text: 'Schemas', link: '/schemas' },
   { text: 'Retries', link: '/retries' },
+  { text: 'Limits', link: '/limits' },
   { text: 'Dead letters', link: '/dead-letters' },
   { text: 'Testing', link: '/testing' },
 ];

@@ -58,10 +58,24 @@ export function queueDeclarationOf(
     arguments: {
       ...given,
       'x-queue-type': queueType,
+      ...consumerArguments(subscription, version),
       ...deadLetterArguments(subscription),
       ...limitArguments(subscription, version),
       ...delayArguments(subscription),
     },
+  };
+}
+
+// From 4.3 on only quorum queues have a consumer timeout, and classic ones refuse it.
+function consumerArguments(
+  { queueType, singleActiveConsumer, consumerTimeout }: SubscriptionMetadata,
+  version: ServerVersion,
+): Record<string, unknown> {
+  const hasTimeout =
+    consumerTimeout !== undefined && (queueType === 'quorum' || !isAtLeast(version, [4, 3]));
+  return {
+    ...(singleActiveConsumer && { 'x-single-active-consumer': true }),
+    ...(hasTimeout && { 'x-consumer-timeout': consumerTimeout }),
   };
 }
 

@@ -21,6 +21,7 @@ import { FailFast } from './fail-fast';
 import { GracefulShutdown } from './graceful-shutdown';
 import type { PlannedConsumer } from './planned-consumers';
 import type { PlannedSubscription } from './planner';
+import { prefetchOf } from './planning-checks';
 import { SettlementStream } from './settlement-events';
 import { startupLine } from './startup-line';
 import { SubscriptionStateStream } from './subscription-events';
@@ -123,8 +124,7 @@ export class ActiveSubscriptionFactory {
     { subscription, methods, connection }: PlannedConsumer,
     broker: Broker,
   ): void {
-    const prefetch =
-      subscription.prefetch ?? connection.prefetchOf(subscription.queueOptions.channel);
+    const prefetch = prefetchOf(subscription, connection);
     active.attach(broker.consumer(subscription, prefetch, active));
     for (const { subscription: own, handler } of methods) {
       const log = this.logs.of(own);

@@ -92,6 +92,7 @@ export class ActiveSubscription implements ConsumerListener {
       state,
       ...(cause !== undefined && { cause }),
       inFlight: receiver.inFlight,
+      waiting: receiver.waiting,
       abandoned: this.#abandoned.get(subscription) ?? 0,
       since,
       ...(this.#lastError && { lastError: this.#lastError }),
@@ -148,7 +149,7 @@ export class ActiveSubscription implements ConsumerListener {
 
   channelLost(reason: Error): void {
     const text = texts.signalChannelLost(this.subscription.handler);
-    this.receiver.abort(new ChannelLostError(text, { cause: reason }));
+    this.receiver.channelLost(new ChannelLostError(text, { cause: reason }));
   }
 
   consuming(): void {

@@ -21,6 +21,7 @@ import {
   conflictsIn,
   connectionFor,
   golevelupConflictsIn,
+  limitFaults,
   routingFaults,
   schemaFaults,
 } from './planning-checks';
@@ -134,7 +135,7 @@ export class SubscriptionPlanner {
     const { handler, connection, subscription: base } = plan;
     const lookup = base.options.name ?? connection.defaultHandler;
     if (lookup === undefined) {
-      faults.push(...faultsOf(base), ...schemaFaults(base), ...routingFaults(base, connection));
+      faults.push(...subscriptionFaults(base, connection));
       return [plan];
     }
     const entries = connection.handlerOptions(lookup);
@@ -145,9 +146,20 @@ export class SubscriptionPlanner {
     return entries.map((entry) => {
       const named: SubscribeOptions = { ...entry, name: lookup };
       const subscription = effectiveSubscription(this.modules, handler, options, defaults, named);
-      faults.push(...faultsOf(subscription), ...schemaFaults(subscription));
-      faults.push(...routingFaults(subscription, connection));
+      faults.push(...subscriptionFaults(subscription, connection));
       return { handler, subscription, connection };
     });
   }
+}
+
+function subscriptionFaults(
+  subscription: SubscriptionMetadata,
+  connection: BrokerConnection,
+): string[] {
+  return [
+    ...faultsOf(subscription),
+    ...schemaFaults(subscription),
+    ...routingFaults(subscription, connection),
+    ...limitFaults(subscription, connection),
+  ];
 }

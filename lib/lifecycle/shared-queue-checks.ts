@@ -4,7 +4,15 @@ import { backoffText } from '../model/backoff';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 
 /** What the methods of one queue have in common, since their one consumer has it. */
-const SHARED = ['queueType', 'queueOptions', 'noAck', 'declare'] as const;
+const SHARED = [
+  'queueType',
+  'queueOptions',
+  'noAck',
+  'declare',
+  'singleActiveConsumer',
+  'consumerPriority',
+  'consumerTimeout',
+] as const;
 
 /** The same, but only if both set it. */
 const SHARED_IF_SET = ['prefetch', 'onUnmatched'] as const;

@@ -13,6 +13,7 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
   return [
     `${queueText(queue)} (${type}), prefetch ${prefetch}`,
     ...(when === undefined ? [] : [`when ${whenText(when)}`]),
+    ...limits(subscription),
     ...undeclared(subscription),
     retryText(subscription),
     deadLetterText(subscription),
@@ -22,6 +23,14 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
     `onInvalidPayload: ${policyText(onInvalidPayload)}`,
     ...(onUnmatched === undefined ? [] : [`onUnmatched: ${policyText(onUnmatched)}`]),
   ].join('; ');
+}
+
+function limits({ concurrency, rate, singleActiveConsumer }: SubscriptionMetadata): string[] {
+  return [
+    ...(concurrency === undefined ? [] : [`concurrency ${concurrency}`]),
+    ...(rate === undefined ? [] : [`rate ${rate.limit} per ${durationText(rate.per)}`]),
+    ...(singleActiveConsumer ? ['single active consumer'] : []),
+  ];
 }
 
 function undeclared({ declare, bindings, deadLetter }: SubscriptionMetadata): string[] {

@@ -1,4 +1,4 @@
-import { errorText, found, reasonText } from './format';
+import { durationText, errorText, found, reasonText, roughDurationText } from './format';
 
 /** What options are expected to be, and what was found instead. */
 export const optionTexts = {
@@ -25,6 +25,11 @@ export const optionTexts = {
     "no dead-letter exchange beside deadLetter.by: 'broker', which sets the exchange of the queue",
   endingExpected: 'another policy, or retry.attempts as a limit: such a message fails every time',
   conditionExpected: 'routingKey, type or header',
+  notBesideArgument: (argument: string): string =>
+    `this option or the argument '${argument}' in queueOptions, not both`,
+  withinPrefetch: (prefetch: number): string => `at most the prefetch, which is ${prefetch}`,
+  heldBackTooLong: (prefetch: number, heldBackMs: number, timeoutMs: number): string =>
+    `a rate at which a prefetch of ${prefetch} is handled within half of the consumer timeout of ${durationText(timeoutMs)}, not ${roughDurationText(heldBackMs)}: raise the rate or the timeout, or lower the prefetch`,
   linearExpected:
     "linear() without jitter, the only backoff that RabbitMQ's delayed retry supports",
 

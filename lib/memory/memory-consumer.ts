@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { consumerOptionsOf } from '../amqp/consume-arguments';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, BrokerDelivery, ConsumerListener, Intake } from '../amqp/port';
@@ -104,7 +105,7 @@ export class MemoryConsumer implements BrokerConsumer {
     }
     if (this.#closing.signal.aborted) return;
     const options = {
-      ...subscription.queueOptions.consumerOptions,
+      ...consumerOptionsOf(subscription),
       prefetch,
       noAck: subscription.noAck,
     };

@@ -1,5 +1,6 @@
 import type { MessageHandlerOptions, QueueOptions } from '@golevelup/nestjs-rabbitmq';
 import type { Backoff } from './backoff';
+import type { ConsumerOptions } from './consumer-options';
 import type { Duration } from './duration';
 import type { PayloadOptions } from './payload-options';
 import type { ErrorRule, FailurePolicy } from './policy';
@@ -108,7 +109,8 @@ export type OnError =
 /** The options that every subscription has. */
 export interface CommonSubscribeOptions<S extends PayloadSchema = PayloadSchema>
   extends SharedOptions,
-    PayloadOptions<S> {
+    PayloadOptions<S>,
+    ConsumerOptions {
   /**
    * The type of the queue.
    * @default 'classic', or queueOptions.arguments['x-queue-type']
@@ -201,6 +203,8 @@ export interface SubscribeDefaults
     CommonSubscribeOptions,
     | 'queueType'
     | 'prefetch'
+    | 'concurrency'
+    | 'rate'
     | 'timeout'
     | 'onError'
     | 'onPanic'

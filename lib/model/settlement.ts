@@ -39,7 +39,7 @@ export interface Settlement {
   readonly outcome: Outcome;
   readonly decision: Decision;
   readonly attempt: number;
-  /** From the delivery's arrival to its settlement, in ms. */
+  /** From the begin of the delivery's handling to its settlement, in ms; without the time that it waited. */
   readonly durationMs: number;
   /** The error of a handler that failed; absent if it returned or threw an outcome. */
   readonly error?: unknown;

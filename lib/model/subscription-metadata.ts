@@ -31,6 +31,15 @@ export interface SubscriptionMetadata {
   readonly bindings: readonly Binding[];
   /** `undefined`: that of the connection. */
   readonly prefetch: number | undefined;
+  /** `undefined`: the prefetch is the limit. */
+  readonly concurrency: number | undefined;
+  /** `per` in ms; `undefined`: no limit. */
+  readonly rate: { readonly limit: number; readonly per: number } | undefined;
+  readonly singleActiveConsumer: boolean;
+  /** `undefined`: 0, RabbitMQ's default. */
+  readonly consumerPriority: number | undefined;
+  /** In ms; `undefined`: that of the queue or the server. */
+  readonly consumerTimeout: number | undefined;
   readonly retry:
     | { readonly attempts: number; readonly by: PerformedBy; readonly maxDeliveries: number }
     | undefined;

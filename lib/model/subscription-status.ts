@@ -46,6 +46,8 @@ export interface SubscriptionStatus {
   readonly cause?: PauseCause;
   /** Deliveries that are running or being settled. */
   readonly inFlight: number;
+  /** Deliveries that `concurrency` or `rate` holds back: their handling has not begun. */
+  readonly waiting: number;
   /** Settlements that were not sent, since their channel had closed. */
   readonly abandoned: number;
   /** Since when the state and its cause have been what they are. */

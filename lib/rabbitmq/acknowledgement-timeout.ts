@@ -1,5 +1,6 @@
 import { isAtLeast, type ServerVersion } from '../amqp/queue-declarations';
 import { texts } from '../log/texts';
+import { consumerTimeoutOf } from '../model/consumer-timeout';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { ConsumerCancelled } from './consumer-channel';
 
@@ -31,7 +32,7 @@ export async function explainChannelEnd(
   if (named !== undefined) return overdue(oldest, named, reason);
   const isCancel = reason instanceof ConsumerCancelled && subscription.queueType === 'quorum';
   if (!isCancel || !isAtLeast(version, [4, 3])) return reason;
-  const declared = declaredLimitOf(subscription);
+  const declared = consumerTimeoutOf(subscription);
   // The server's time begins when it sends the message, before ours.
   if (oldest.ageMs < (declared ?? SHORTEST_LIMIT) / 2) return reason;
   return (await end.queueExists()) ? overdue(oldest, declared, reason) : reason;
@@ -47,14 +48,4 @@ function limitNamedIn({ message }: Error): number | undefined {
       message,
     ) ?? [];
   return limit === undefined ? undefined : Number(limit);
-}
-
-// That of the consumer takes precedence over that of the queue.
-function declaredLimitOf({ queueOptions }: SubscriptionMetadata): number | undefined {
-  const consumerArguments: unknown = queueOptions.consumerOptions?.arguments;
-  for (const args of [consumerArguments, queueOptions.arguments]) {
-    const limit = (args as Readonly<Record<string, unknown>> | undefined)?.['x-consumer-timeout'];
-    if (typeof limit === 'number') return limit;
-  }
-  return undefined;
 }

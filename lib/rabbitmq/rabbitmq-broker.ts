@@ -1,4 +1,5 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
+import { consumerOptionsOf } from '../amqp/consume-arguments';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
 import { Republisher } from '../amqp/republisher';
@@ -62,9 +63,10 @@ export class RabbitMQBroker implements Broker {
 // The connection's `queues` can have a consumer tag for the queue; that of the subscription takes precedence.
 function consumeOptionsOf(
   { configuration }: AmqpConnection,
-  { queue, queueOptions, noAck }: SubscriptionMetadata,
+  subscription: SubscriptionMetadata,
 ): ConsumeOptions['options'] {
+  const { queue, noAck } = subscription;
   const { consumerTag } = configuration.queues?.find(({ name }) => name === queue) ?? {};
   const tag = consumerTag === undefined ? {} : { consumerTag };
-  return { ...tag, ...queueOptions.consumerOptions, noAck };
+  return { ...tag, ...consumerOptionsOf(subscription), noAck };
 }

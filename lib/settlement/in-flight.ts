@@ -7,8 +7,10 @@ import type { RepublishedMessage } from '../model/settlement';
 export interface InFlight {
   readonly delivery: DeliveryRecord;
   readonly brokerDelivery: BrokerDelivery;
-  /** On the clock's monotonic scale. */
-  readonly startedAt: number;
+  /** When its handling began, or until then when it arrived; on the clock's monotonic scale. */
+  startedAt: number;
+  /** When it arrived, if it has waited since; on the same scale. */
+  arrivedAt?: number;
   /** Whether a decision has been made; what the handler does afterwards settles nothing. */
   settling: boolean;
   /** Whether shutdown gave up on it and requeued it; nothing more is sent for it. */

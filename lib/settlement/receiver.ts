@@ -8,31 +8,34 @@ import { isThenable } from '../model/thenable';
 import type { Handling } from '../pipeline/interceptor';
 import { admit, isPoison } from './admit';
 import type { InFlight } from './in-flight';
+import { InFlightDeliveries } from './in-flight-deliveries';
 import type { ReceiverHost } from './receiver-host';
 import { Settler } from './settler';
+import { WaitingLine } from './waiting-line';
 
 /** The outcome of a delivery whose handler was never called. */
 const UNPROCESSED = retry();
 
 /**
  * Takes the deliveries of one subscription: each gets its attempt, is admitted or ended at the cap, goes
- * through the chain and is settled. Knows what is in flight. Never throws.
+ * through the chain and is settled. With `concurrency` or `rate` it waits before the chain. Knows what waits
+ * and what is in flight. Never throws.
  */
 export class Receiver {
-  // In the order of arrival: the first is the oldest.
-  readonly #inFlight = new Set<InFlight>();
+  readonly #inFlight: InFlightDeliveries;
   readonly #settler: Settler;
   #idle: (() => void)[] = [];
   #leftUnsettled = false;
-
-  /** Whether deliveries are handled; while false, what arrives is requeued. */
-  isOpen = true;
+  #isOpen = true;
+  /** Deliveries whose handling has not begun; `undefined` if none ever waits. */
+  readonly #line: WaitingLine<InFlight> | undefined;
 
   constructor(
     private readonly subscription: SubscriptionMetadata,
     private readonly chain: Handling<DeliveryRecord>,
     private readonly host: ReceiverHost,
   ) {
+    this.#inFlight = new InFlightDeliveries(() => host.clock.monotonic());
     const failFast: ReceiverHost['failFast'] = (inFlight, error) => {
       this.#leftUnsettled = true;
       host.failFast(inFlight, error);
@@ -40,6 +43,31 @@ export class Receiver {
     this.#settler = new Settler(subscription, { ...host, failFast }, (inFlight) =>
       this.#finished(inFlight),
     );
+    const { concurrency, rate } = subscription;
+    if (concurrency === undefined && rate === undefined) return;
+    this.#line = new WaitingLine({ concurrency, rate }, host.clock, (waited) =>
+      this.#beginWaited(waited),
+    );
+  }
+
+  /** Whether deliveries are handled; while false, what arrives is requeued. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Closing requeues what waits. A `noAck` message can't be requeued: it is handled, or lost. */
+  set isOpen(isOpen: boolean) {
+    this.#isOpen = isOpen;
+    if (isOpen || this.subscription.noAck) return;
+    for (const inFlight of this.#line?.clear() ?? []) {
+      this.#inFlight.add(inFlight);
+      this.#settler.requeue(inFlight, UNPROCESSED);
+    }
+  }
+
+  /** How many deliveries wait: their handling has not begun. */
+  get waiting(): number {
+    return this.#line?.size ?? 0;
   }
 
   /** How many deliveries are running or being settled. */
@@ -52,30 +80,24 @@ export class Receiver {
     return this.#leftUnsettled;
   }
 
-  /** How long the oldest delivery has been in flight, in ms; 0 if there is none. */
+  /** How long the oldest delivery has been in flight, in ms; 0 if there is none. Waiting is not counted. */
   get oldestAge(): number {
-    for (const { startedAt } of this.#inFlight) return this.host.clock.monotonic() - startedAt;
-    return 0;
+    return this.#inFlight.oldestAge;
   }
 
   /** How long the oldest delivery younger than `ms` has been in flight, in ms; 0 if there is none. */
   oldestAgeBelow(ms: number): number {
-    const now = this.host.clock.monotonic();
-    for (const { startedAt } of this.#inFlight) if (now - startedAt < ms) return now - startedAt;
-    return 0;
+    return this.#inFlight.oldestAgeBelow(ms);
   }
 
-  /** How long a delivery has been in flight, in ms; 0 if it is not. */
+  /** How long ago a delivery that waits or is in flight arrived, in ms; 0 for any other. */
   ageOf(delivery: BrokerDelivery): number {
-    for (const { brokerDelivery, startedAt } of this.#inFlight) {
-      if (brokerDelivery === delivery) return this.host.clock.monotonic() - startedAt;
-    }
-    return 0;
+    return this.#inFlight.ageOf(delivery, this.#line?.list ?? []);
   }
 
   delivered(brokerDelivery: BrokerDelivery): void {
     const { subscription } = this;
-    const { message, queue, countsRedeliveries, acquired } = brokerDelivery;
+    const { message, queue, countsRedeliveries } = brokerDelivery;
     const attempt = attemptOf(message, queue, countsRedeliveries);
     const delivery = new DeliveryRecord(subscription, message, queue, attempt);
     const startedAt = this.host.clock.monotonic();
@@ -86,19 +108,28 @@ export class Receiver {
       settling: false,
       givenUp: false,
     };
+    if (this.#isTakenOut(inFlight)) return;
+    if (this.#line !== undefined) return this.#line.add(inFlight);
     this.#inFlight.add(inFlight);
-    // A noAck message can't be requeued: it is handled now or lost.
-    if (!this.isOpen && !subscription.noAck) {
-      this.#settler.requeue(inFlight, UNPROCESSED);
-      return;
-    }
-    const refusal = admit(attempt, acquired, subscription);
-    this.#warnOfPoison(delivery, acquired);
-    if (refusal !== undefined) {
-      this.#settler.carryOut(inFlight, UNPROCESSED, refusal);
-      return;
-    }
     delivery.inContext(() => this.#handle(inFlight));
+  }
+
+  // Requeues a delivery that is not to be handled now, and ends one that has used up its attempts.
+  #isTakenOut(inFlight: InFlight): boolean {
+    const { subscription } = this;
+    const { delivery, brokerDelivery } = inFlight;
+    // A noAck message can't be requeued: it is handled now or lost.
+    if (!this.#isOpen && !subscription.noAck) {
+      this.#inFlight.add(inFlight);
+      this.#settler.requeue(inFlight, UNPROCESSED);
+      return true;
+    }
+    const refusal = admit(delivery.attempt, brokerDelivery.acquired, subscription);
+    this.#warnOfPoison(delivery, brokerDelivery.acquired);
+    if (refusal === undefined) return false;
+    this.#inFlight.add(inFlight);
+    this.#settler.carryOut(inFlight, UNPROCESSED, refusal);
+    return true;
   }
 
   /** Aborts the signals of what is in flight. */
@@ -106,17 +137,25 @@ export class Receiver {
     for (const { delivery } of this.#inFlight) delivery.abort(reason);
   }
 
-  /** Resolves once nothing is in flight. */
+  /** The channel has closed: the signals abort, and what waits is forgotten, since it will be redelivered. */
+  channelLost(reason: Error): void {
+    this.abort(reason);
+    // RabbitMQ has removed noAck messages already.
+    if (!this.subscription.noAck) this.#line?.clear();
+  }
+
+  /** Resolves once nothing waits or is in flight. */
   idle(): Promise<void> {
-    if (this.#inFlight.size === 0) return Promise.resolve();
+    if (this.#inFlight.size === 0 && this.waiting === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
   /**
-   * Requeues what is still in flight, settling or not; whatever happens to it later sends nothing.
+   * Requeues what still waits or is in flight, settling or not; whatever happens to it later sends nothing.
    * Returns how many there were.
    */
   giveUp(): number {
+    for (const inFlight of this.#line?.clear() ?? []) this.#inFlight.add(inFlight);
     const left = [...this.#inFlight];
     for (const inFlight of left) {
       inFlight.givenUp = true;
@@ -127,17 +166,29 @@ export class Receiver {
     return left.length;
   }
 
+  #beginWaited(inFlight: InFlight): void {
+    this.#inFlight.add(inFlight);
+    inFlight.arrivedAt = inFlight.startedAt;
+    inFlight.startedAt = this.host.clock.monotonic();
+    inFlight.delivery.inContext(() => this.#handle(inFlight));
+  }
+
   #handle(inFlight: InFlight): void {
     try {
       const outcome = this.chain(inFlight.delivery);
       if (!isThenable(outcome)) return this.#settle(inFlight, outcome);
       outcome.then(
         (later) => this.#settle(inFlight, later),
-        (error: unknown) => this.#internalError(inFlight, error),
+        (error: unknown) => this.#chainFailed(inFlight, error),
       );
     } catch (error) {
-      this.#internalError(inFlight, error);
+      this.#chainFailed(inFlight, error);
     }
+  }
+
+  #chainFailed(inFlight: InFlight, error: unknown): void {
+    this.#internalError(inFlight, error);
+    this.#line?.ended();
   }
 
   #warnOfPoison(delivery: DeliveryRecord, acquired: number): void {
@@ -155,6 +206,7 @@ export class Receiver {
     } catch (error) {
       this.#internalError(inFlight, error);
     }
+    this.#line?.ended();
   }
 
   // A defect of this library: the delivery is requeued, the subscription goes on.
@@ -172,7 +224,7 @@ export class Receiver {
 
   #finished(inFlight: InFlight): void {
     this.#inFlight.delete(inFlight);
-    if (this.#inFlight.size > 0) return;
+    if (this.#inFlight.size > 0 || this.waiting > 0) return;
     const waiting = this.#idle;
     this.#idle = [];
     for (const resolve of waiting) resolve();

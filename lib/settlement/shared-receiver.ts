@@ -40,6 +40,10 @@ export class SharedReceiver implements Pick<Receiver, keyof Receiver> {
     return this.#all.reduce((sum, { inFlight }) => sum + inFlight, 0);
   }
 
+  get waiting(): number {
+    return this.#all.reduce((sum, { waiting }) => sum + waiting, 0);
+  }
+
   get leftUnsettled(): boolean {
     return this.#all.some((receiver) => receiver.leftUnsettled);
   }
@@ -64,6 +68,10 @@ export class SharedReceiver implements Pick<Receiver, keyof Receiver> {
 
   abort(reason: Error): void {
     for (const receiver of this.#all) receiver.abort(reason);
+  }
+
+  channelLost(reason: Error): void {
+    for (const receiver of this.#all) receiver.channelLost(reason);
   }
 
   async idle(): Promise<void> {

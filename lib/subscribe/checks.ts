@@ -7,6 +7,7 @@ import {
   DEAD_LETTER_OPTIONS,
   DECOMPRESS_OPTIONS,
   type OptionRow,
+  RATE_OPTIONS,
   RETRY_OPTIONS,
   SUBSCRIBE_OPTIONS,
   valueFaults,
@@ -32,6 +33,7 @@ export function optionFaults(
     ...nestedFaults(handler, 'retry', RETRY_OPTIONS, effective.retry),
     ...nestedFaults(handler, 'decompress', DECOMPRESS_OPTIONS, effective.decompress),
     ...nestedFaults(handler, 'when', WHEN_OPTIONS, effective.when),
+    ...nestedFaults(handler, 'rate', RATE_OPTIONS, effective.rate),
     ...deadLetterFaults(subscription),
     ...combinationFaults(subscription, options),
   ];

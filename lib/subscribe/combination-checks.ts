@@ -21,6 +21,7 @@ export function combinationFaults(
     if (isRefused) faults.push(texts.option(subscription.handler, option, expected, value));
   };
   refuseQueueTypes(subscription, refuse);
+  refuseArguments(subscription, options, refuse);
   refuseNoAck(subscription, options, refuse);
   refuseDeadLetters(subscription, refuse);
   refuseRetries(subscription, options, refuse);
@@ -40,6 +41,33 @@ function refuseQueueTypes(
   const isTransient = queueOptions.durable === false || queueOptions.exclusive === true;
   const isTransientQuorum = queueType === 'quorum' && (isTransient || queue === undefined);
   refuse(isTransientQuorum, 'queueType', texts.classicExpected, queueType);
+}
+
+/** The arguments of RabbitMQ that options set. */
+const ARGUMENTS = [
+  ['singleActiveConsumer', 'x-single-active-consumer'],
+  ['consumerTimeout', 'x-consumer-timeout'],
+  ['consumerPriority', 'x-priority'],
+] as const;
+
+// An option and the argument that it sets, given both, can differ.
+function refuseArguments(
+  { queueOptions }: SubscriptionMetadata,
+  options: SubscribeOptions,
+  refuse: Refuse,
+): void {
+  const given: Readonly<Record<string, unknown>> = {
+    ...queueOptions.arguments,
+    ...queueOptions.consumerOptions?.arguments,
+  };
+  for (const [option, argument] of ARGUMENTS) {
+    const isTwice = options[option] !== undefined && given[argument] !== undefined;
+    refuse(isTwice, option, texts.notBesideArgument(argument), options[option]);
+  }
+  const { singleActiveConsumer } = options;
+  const isExclusive = queueOptions.consumerOptions?.exclusive === true;
+  const expected = 'false, or no exclusive consumer: the others could not stand by';
+  refuse(singleActiveConsumer === true && isExclusive, 'singleActiveConsumer', expected, true);
 }
 
 function refuseNoAck(

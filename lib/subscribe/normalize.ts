@@ -1,5 +1,6 @@
 import { texts } from '../log/texts';
 import { DEFAULT_BACKOFF } from '../model/backoff';
+import type { RateOptions } from '../model/consumer-options';
 import { milliseconds } from '../model/duration';
 import type {
   DeadLetterOptions,
@@ -69,6 +70,11 @@ function checked(
     queueOptions: Object.freeze({ ...options.queueOptions }),
     bindings: Object.freeze(bindingsOf(options)),
     prefetch: valid.prefetch,
+    concurrency: valid.concurrency,
+    rate: rateOf(valid.rate),
+    singleActiveConsumer: valid.singleActiveConsumer,
+    consumerPriority: valid.consumerPriority,
+    consumerTimeout: milliseconds(valid.consumerTimeout),
     retry: retryOf(retry),
     backoff: retry?.backoff ?? DEFAULT_BACKOFF,
     deadLetter: deadLetterOf(deadLetter),
@@ -99,6 +105,12 @@ function decompressOf(
 ): SubscriptionMetadata['decompress'] {
   const max = bytes(decompress?.max);
   return max === undefined ? undefined : Object.freeze({ max });
+}
+
+function rateOf(rate: RateOptions | undefined): SubscriptionMetadata['rate'] {
+  const per = milliseconds(rate?.per);
+  if (rate === undefined || per === undefined) return undefined;
+  return Object.freeze({ limit: rate.limit, per });
 }
 
 function retryOf(retry: RetryOptions | undefined): SubscriptionMetadata['retry'] {

@@ -1,4 +1,6 @@
 import { texts } from '../log/texts';
+import type { RateOptions } from '../model/consumer-options';
+import { milliseconds } from '../model/duration';
 import type { DeadLetterOptions, RetryOptions, SubscribeOptions } from '../model/options';
 import type { DecompressOptions, WhenOptions } from '../model/payload-options';
 import { isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
@@ -63,6 +65,29 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
     byDefault: 'that of the connection, else 10',
     inDefaults: true,
     accepts: (value) => isWhole(value, 1, 65_535),
+  },
+  concurrency: {
+    expected: 'a whole number from 1 to 65 535, at most the prefetch',
+    byDefault: 'the prefetch',
+    inDefaults: true,
+    accepts: (value) => isWhole(value, 1, 65_535),
+  },
+  rate: {
+    expected: 'an object with limit and per',
+    byDefault: 'no limit',
+    inDefaults: true,
+    accepts: (value) => typeof value === 'object' && value !== null,
+  },
+  singleActiveConsumer: { ...BOOLEAN, accepts: (value) => typeof value === 'boolean' },
+  consumerPriority: {
+    expected: 'a whole number from -2 147 483 648 to 2 147 483 647',
+    byDefault: '0',
+    accepts: (value) => isWhole(value, -(2 ** 31), 2 ** 31 - 1),
+  },
+  consumerTimeout: {
+    expected: `${texts.durationExpected}, at least one minute`,
+    byDefault: 'that of the queue or the server',
+    accepts: (value) => (milliseconds(value) ?? 0) >= 60_000,
   },
   retry: { expected: 'an object with attempts', byDefault: 'no limit, no count' },
   deadLetter: {
@@ -162,6 +187,20 @@ export const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, OptionRow>> = {
       typeof value === 'object' &&
       value !== null &&
       isOneOrMore(Object.values(value), (one) => isOneOrMore(one, isHeaderValue)),
+  },
+};
+
+/** The options of `rate`. */
+export const RATE_OPTIONS: Readonly<Record<keyof RateOptions, OptionRow>> = {
+  limit: {
+    expected: 'a whole number from 1 to 100 000',
+    byDefault: 'required',
+    accepts: (value) => isWhole(value, 1, 100_000),
+  },
+  per: {
+    expected: `${texts.durationExpected}, longer than 0`,
+    byDefault: 'required',
+    accepts: isPositiveDuration,
   },
 };
 

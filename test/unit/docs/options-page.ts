@@ -3,8 +3,10 @@ import {
   DEAD_LETTER_OPTIONS,
   DECOMPRESS_OPTIONS,
   type OptionRow,
+  RATE_OPTIONS,
   RETRY_OPTIONS,
   SUBSCRIBE_OPTIONS,
+  WHEN_OPTIONS,
 } from '../../../lib/subscribe/option-table';
 import { SETTLE_OPTIONS } from '../../../lib/subscribe/resolve-settle-options';
 import { type DocComment, docCommentsIn } from './doc-comments';
@@ -12,6 +14,8 @@ import { type DocComment, docCommentsIn } from './doc-comments';
 const model = join(__dirname, '../../../lib/model');
 const comments = new Map([
   ...docCommentsIn(join(model, 'options.ts')),
+  ...docCommentsIn(join(model, 'payload-options.ts')),
+  ...docCommentsIn(join(model, 'consumer-options.ts')),
   ...docCommentsIn(join(model, 'settle-options.ts')),
 ]);
 
@@ -27,6 +31,8 @@ export function optionsPage(): string {
     '## @Subscribe',
     ...sections(SUBSCRIBE_OPTIONS, '', [
       'CommonSubscribeOptions',
+      'PayloadOptions',
+      'ConsumerOptions',
       'AcknowledgedOptions',
       'NoAckOptions',
     ]),
@@ -36,6 +42,10 @@ export function optionsPage(): string {
     ...sections(DEAD_LETTER_OPTIONS, 'deadLetter.', ['DeadLetterOptions']),
     '## decompress',
     ...sections(DECOMPRESS_OPTIONS, 'decompress.', ['DecompressOptions']),
+    '## when',
+    ...sections(WHEN_OPTIONS, 'when.', ['WhenOptions']),
+    '## rate',
+    ...sections(RATE_OPTIONS, 'rate.', ['RateOptions']),
     '## SettleModule.forRoot',
     ...sections(SETTLE_OPTIONS, '', ['SettleModuleOptions']),
   ].join('\n\n')}\n`;

@@ -1,0 +1,57 @@
+import type { Duration } from './duration';
+
+/**
+ * How often handlers begin.
+ * @example { limit: 100, per: '1s' }
+ * @publicApi
+ */
+export interface RateOptions {
+  /** How many handlers may begin within any span of `per`, 1 to 100 000; they may begin all at once. */
+  readonly limit: number;
+  /** The span. */
+  readonly per: Duration;
+}
+
+/**
+ * How a subscription consumes, and what it holds back.
+ * @publicApi
+ */
+export interface ConsumerOptions {
+  /**
+   * How many handlers run at once, at most the prefetch: what else is prefetched waits, and is requeued when
+   * the subscription is paused or stops. A handler that goes on after its `timeout` is not counted.
+   * @default the prefetch
+   * @example 2
+   */
+  readonly concurrency?: number;
+  /**
+   * How often handlers begin, in this process: n instances of the application reach n times the rate.
+   * Deliveries that are held back stay unacknowledged, so that the prefetch divided by the rate must not be
+   * longer than half of the consumer timeout that the subscription declares.
+   * @default no limit
+   * @example { limit: 100, per: '1s' }
+   */
+  readonly rate?: RateOptions;
+  /**
+   * Whether RabbitMQ delivers to one consumer of the queue at a time, the others standing by
+   * (`x-single-active-consumer`). An existing queue has to have been declared with the same.
+   * @default false
+   * @example true
+   */
+  readonly singleActiveConsumer?: boolean;
+  /**
+   * RabbitMQ delivers to consumers of a higher priority first, as long as their prefetch allows
+   * (`x-priority`).
+   * @default 0
+   * @example 10
+   */
+  readonly consumerPriority?: number;
+  /**
+   * How long a delivery may stay unacknowledged before RabbitMQ closes the channel, or from 4.3 on cancels
+   * the consumer (`x-consumer-timeout`), at least one minute. RabbitMQ before 3.12, and classic queues from
+   * 4.3 on, have none; a queue that was declared without it keeps its own limit before 4.3.
+   * @default that of the queue or the server
+   * @example '1h'
+   */
+  readonly consumerTimeout?: Duration;
+}
