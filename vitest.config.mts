@@ -36,6 +36,9 @@ export default defineConfig({
             'nestjs-settle/testing': fileURLToPath(
               new URL('lib/testing/index.ts', import.meta.url),
             ),
+            'nestjs-settle/dead-letters': fileURLToPath(
+              new URL('lib/dead-letters/index.ts', import.meta.url),
+            ),
             'nestjs-settle': fileURLToPath(new URL('lib/index.ts', import.meta.url)),
           },
         },

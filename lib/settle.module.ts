@@ -6,8 +6,8 @@ import {
   Module,
   type Provider,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, ModulesContainer } from '@nestjs/core';
-import { type Clock, systemClock } from './clock';
+import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
+import { connectionProviders } from './connections';
 import { ActiveSubscriptionFactory } from './lifecycle/active-subscription-factory';
 import { ActiveSubscriptions } from './lifecycle/active-subscriptions';
 import { ApplicationExit } from './lifecycle/exit';
@@ -28,8 +28,7 @@ import { SubscriptionExplorer } from './nest/explorer';
 import { HandlerCaller } from './nest/handler-caller';
 import { RunningApplication } from './nest/running-application';
 import { subscriptionProviders } from './nest/subscription-providers';
-import { CLOCK, CONNECTIONS, EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
-import { GolevelupConnection, isAmqpConnection } from './rabbitmq/golevelup';
+import { EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
 import { resolveSettleOptions } from './subscribe/resolve-settle-options';
 
 /**
@@ -60,17 +59,7 @@ const providers: readonly Provider[] = [
     useFactory: (options: SettleModuleOptions): LoggerService => options.logger ?? Logger,
     inject: [MODULE_OPTIONS_TOKEN],
   },
-  { provide: CLOCK, useValue: systemClock },
-  {
-    provide: CONNECTIONS,
-    useFactory: (discovery: DiscoveryService, clock: Clock) => () => {
-      const instances = discovery.getProviders().map(({ instance }) => instance as unknown);
-      return [...new Set(instances.filter(isAmqpConnection))].map(
-        (connection) => new GolevelupConnection(connection, clock),
-      );
-    },
-    inject: [DiscoveryService, CLOCK],
-  },
+  ...connectionProviders,
   {
     provide: EXIT,
     useFactory: (exit: ApplicationExit) => () => exit.run(),

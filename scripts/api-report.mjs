@@ -12,7 +12,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const isUpdating = process.argv.includes('--update');
 mkdirSync(join(root, '.cache', 'api'), { recursive: true });
 
-for (const name of ['api-extractor.json', 'api-extractor.testing.json']) {
+for (const name of [
+  'api-extractor.json',
+  'api-extractor.testing.json',
+  'api-extractor.dead-letters.json',
+]) {
   const config = ExtractorConfig.loadFileAndPrepare(join(root, 'etc', name));
   const { apiReportChanged, errorCount } = Extractor.invoke(config, {
     localBuild: isUpdating,

@@ -57,6 +57,11 @@ const publicNames = [
   'steps',
 ];
 
+/** What the other entries give. */
+const entryNames = {
+  'nestjs-settle/dead-letters': ['DeadLetters', 'SettleDeadLettersModule'],
+};
+
 /** What the unpacked package may take, in bytes. */
 const sizeLimit = 1_000_000;
 
@@ -183,10 +188,12 @@ function filesIn(top) {
  * @param {string} consumer
  */
 function checkNames(consumer) {
-  const script = "console.log(JSON.stringify(Object.keys(require('nestjs-settle')).sort()))";
-  const output = run(process.execPath, ['-e', script], { quiet: true, cwd: consumer });
-  if (output.trim() !== JSON.stringify(publicNames)) {
-    fail(`expected the public names ${publicNames.join(', ')}; found ${output}`);
+  for (const [entry, names] of Object.entries({ 'nestjs-settle': publicNames, ...entryNames })) {
+    const script = `console.log(JSON.stringify(Object.keys(require('${entry}')).sort()))`;
+    const output = run(process.execPath, ['-e', script], { quiet: true, cwd: consumer });
+    if (output.trim() !== JSON.stringify(names)) {
+      fail(`${entry}: expected the public names ${names.join(', ')}; found ${output}`);
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { SubscriptionLog } from '../log/subscription-log';
 import type { SubscribeOptions } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { Broker } from './port';
+import type { QueueClient } from './queue-client';
 
 /** One of the application's connections. */
 export interface BrokerConnection {
@@ -23,6 +24,8 @@ export interface BrokerConnection {
   /** The type of an exchange that the connection declares; `undefined` if it does not declare it. */
   exchangeTypeOf(exchange: string): string | undefined;
   broker(dependencies: BrokerDependencies): Broker;
+  /** A client on connections of its own. Rejects if the broker cannot be reached. */
+  openQueueClient(): Promise<QueueClient>;
 }
 
 /** What a broker depends on. */

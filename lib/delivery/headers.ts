@@ -2,7 +2,7 @@ import type { Headers } from '../model/delivery';
 
 /**
  * The headers that this library writes. The whole prefix `x-settle-` belongs to it: when it republishes a
- * message, it replaces what was there.
+ * message, it replaces what was there, except for the headers about replays.
  * @publicApi
  */
 export const SettleHeaders = Object.freeze({
@@ -35,6 +35,10 @@ export const SettleHeaders = Object.freeze({
   failedAt: 'x-settle-failed-at',
   /** The class and method. */
   handler: 'x-settle-handler',
+  /** How often the message was replayed from a dead-letter queue; kept when it is republished. */
+  replays: 'x-settle-replays',
+  /** When it was last replayed, ISO 8601; kept when it is republished. */
+  replayedAt: 'x-settle-replayed-at',
 });
 
 // A constructed object keeps a hidden class, which one of `Object.create(null)` never has: tables with the
@@ -72,10 +76,19 @@ const BROKER_HEADERS: ReadonlySet<string> = new Set([
   'x-acquired-count',
 ]);
 
-/** Whether a header is left out when a message is republished: the broker's own, and this library's. */
+/** A message that fails again after a replay still shows that it was replayed. */
+const KEPT_HEADERS: ReadonlySet<string> = new Set([
+  SettleHeaders.replays,
+  SettleHeaders.replayedAt,
+]);
+
+/**
+ * Whether a header is left out when a message is republished: the broker's own, and this library's except
+ * for those about replays.
+ */
 export function isDroppedOnRepublish(name: string): boolean {
   return (
-    name.startsWith('x-settle-') ||
+    (name.startsWith('x-settle-') && !KEPT_HEADERS.has(name)) ||
     name.startsWith('x-first-death-') ||
     name.startsWith('x-last-death-') ||
     BROKER_HEADERS.has(name)

@@ -1,4 +1,5 @@
 import { thrownMessage, thrownName, thrownStack } from '../log/thrown';
+import type { IncomingMessage } from '../model/delivery';
 import type { DeliveryRecord } from './delivery-record';
 import { isDroppedOnRepublish, newHeaderTable, SettleHeaders } from './headers';
 
@@ -102,12 +103,18 @@ interface Copy extends OutgoingMessage {
   readonly headers: Record<string, unknown>;
 }
 
-function copyOf({ message, headers: delivered }: DeliveryRecord): Copy {
-  const properties: Record<string, unknown> = {};
+/** The properties that a message keeps when it is published again. */
+export function keptPropertiesOf({ properties }: IncomingMessage): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
   for (const name of KEPT) {
-    const value: unknown = message.properties[name];
-    if (value !== undefined) properties[name] = value;
+    const value: unknown = properties[name];
+    if (value !== undefined) kept[name] = value;
   }
+  return kept;
+}
+
+function copyOf({ message, headers: delivered }: DeliveryRecord): Copy {
+  const properties = keptPropertiesOf(message);
   const headers = newHeaderTable();
   for (const name of Object.keys(delivered)) {
     if (!isDroppedOnRepublish(name)) headers[name] = delivered[name];

@@ -1,4 +1,5 @@
 import { applicationTexts } from './application-texts';
+import { deadLetterTexts } from './dead-letter-texts';
 import { messageTexts } from './message-texts';
 import { optionTexts } from './option-texts';
 import { rabbitmqTexts } from './rabbitmq-texts';
@@ -11,4 +12,5 @@ export const texts = {
   ...rabbitmqTexts,
   ...applicationTexts,
   ...testingTexts,
+  ...deadLetterTexts,
 };

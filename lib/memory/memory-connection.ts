@@ -1,9 +1,11 @@
 import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
+import type { QueueClient } from '../amqp/queue-client';
 import type { Clock } from '../clock';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { MemoryConsumer } from './memory-consumer';
+import { MemoryQueueClient } from './memory-queue-client';
 import type { MemoryServer } from './memory-server';
 import type { MemoryClient } from './memory-topology';
 
@@ -51,7 +53,7 @@ export class MemoryConnection implements BrokerConnection {
   #broker: MemoryBroker | undefined;
 
   constructor(
-    private readonly options: Omit<BrokerConnection, 'broker'>,
+    private readonly options: Omit<BrokerConnection, 'broker' | 'openQueueClient'>,
     private readonly server: MemoryServer,
     private readonly clock: Clock,
     /** The owner of the exclusive queues that are declared through it. */
@@ -103,6 +105,11 @@ export class MemoryConnection implements BrokerConnection {
     const { server, owner } = this;
     this.#broker ??= new MemoryBroker({ server, owner }, this.clock, parts);
     return this.#broker;
+  }
+
+  async openQueueClient(): Promise<QueueClient> {
+    const { server, owner } = this;
+    return new MemoryQueueClient({ server, owner }, this.clock);
   }
 
   /** Closes the connection as a network failure does: its channels close, its exclusive queues are deleted. */

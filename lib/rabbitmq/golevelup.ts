@@ -1,10 +1,13 @@
 import { AmqpConnection, MessageHandlerErrorBehavior } from '@golevelup/nestjs-rabbitmq';
 import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
 import type { Broker } from '../amqp/port';
+import type { QueueClient } from '../amqp/queue-client';
 import type { Clock } from '../clock';
 import type { SubscribeOptions } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { ManagedConnection } from './managed-connection';
 import { RabbitMQBroker } from './rabbitmq-broker';
+import { RabbitMQQueueClient } from './rabbitmq-queue-client';
 
 const DEFAULT_PREFETCH = 10;
 
@@ -21,6 +24,8 @@ export function isAmqpConnection(value: unknown): value is AmqpConnection {
 
 /** One of the application's connections, on an `AmqpConnection` of golevelup. */
 export class GolevelupConnection implements BrokerConnection {
+  #managed: ManagedConnection | undefined;
+
   constructor(
     private readonly connection: AmqpConnection,
     private readonly clock: Clock,
@@ -80,5 +85,10 @@ export class GolevelupConnection implements BrokerConnection {
 
   broker(parts: BrokerDependencies): Broker {
     return new RabbitMQBroker({ ...parts, connection: this.connection, clock: this.clock });
+  }
+
+  openQueueClient(): Promise<QueueClient> {
+    this.#managed ??= new ManagedConnection(this.connection, this.clock);
+    return RabbitMQQueueClient.open(this.#managed, this.clock);
   }
 }

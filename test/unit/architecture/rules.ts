@@ -32,8 +32,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   memory: [...MESSAGE, 'amqp'],
   nest: [...MESSAGE, 'subscribe', 'pipeline'],
   lifecycle: APPLICATION,
+  'connections.ts': ['nest', 'rabbitmq'],
+  'dead-letters': [...MESSAGE, 'amqp', 'nest', 'rabbitmq', 'connections.ts'],
   testing: [...MODULE, 'memory', 'settle.module.ts'],
-  'settle.module.ts': MODULE,
+  'settle.module.ts': [...MODULE, 'connections.ts'],
   'index.ts': [...MODULE, 'settle.module.ts'],
 };
 
@@ -64,13 +66,20 @@ const PACKAGES: readonly PackageRule[] = [
   },
   {
     packages: /^@nestjs\/core(\/|$)/,
-    anywhere: ['nest', 'lifecycle', 'testing', 'settle.module.ts', 'subscribe/module-check.ts'],
+    anywhere: [
+      ...['nest', 'lifecycle', 'testing', 'settle.module.ts', 'connections.ts'],
+      ...['subscribe/module-check.ts', 'dead-letters/dead-letters.module.ts'],
+    ],
     types: [],
   },
 ];
 
 /** The entry points of the package, which no file of lib imports. */
-const ENTRIES: ReadonlySet<string> = new Set(['index.ts', 'testing/index.ts']);
+const ENTRIES: ReadonlySet<string> = new Set([
+  'index.ts',
+  'testing/index.ts',
+  'dead-letters/index.ts',
+]);
 
 interface Edge extends Import {
   readonly importer: string;

@@ -22,6 +22,8 @@ describe('SettleHeaders', () => {
       firstFailedAt: 'x-settle-first-failed-at',
       failedAt: 'x-settle-failed-at',
       handler: 'x-settle-handler',
+      replays: 'x-settle-replays',
+      replayedAt: 'x-settle-replayed-at',
     });
     expect(Object.isFrozen(SettleHeaders)).toBe(true);
   });
@@ -70,12 +72,14 @@ describe('isDroppedOnRepublish', () => {
     'x-acquired-count',
     'x-settle-attempt',
     'x-settle-anything',
-    ...Object.values(SettleHeaders),
+    ...Object.values(SettleHeaders).filter((name) => !name.startsWith('x-settle-replay')),
   ])('drops %s', (name) => {
     expect(isDroppedOnRepublish(name)).toBe(true);
   });
 
   it.each([
+    SettleHeaders.replays,
+    SettleHeaders.replayedAt,
     'cc',
     'x-deaths',
     'x-settle',

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from '../model/delivery';
+import type { ServerVersion } from './queue-declarations';
+import type { RepublishTransport } from './republish-transport';
+
+/** What a broker reports about a queue. */
+export interface QueueCounts {
+  /** Messages that wait for a consumer; not those that a consumer has and has not acknowledged. */
+  readonly ready: number;
+  readonly consumers: number;
+}
+
+/** A message of a session. It returns to its queue when the session ends, unless it is acknowledged. */
+export interface HeldMessage {
+  readonly message: IncomingMessage;
+  /** Acknowledges it; returns false if its channel has closed: then it returns to its queue. */
+  acknowledge(): boolean;
+  /** Holds it until the session ends. Called before the next message is needed. */
+  keep(): void;
+}
+
+/** How many messages a session holds. */
+export interface SessionLimits {
+  /** How many it receives at most. */
+  readonly most: number;
+  /** How many can be neither acknowledged nor kept at once. */
+  readonly window: number;
+}
+
+/** Receives the messages of one queue from its head on, in order. */
+export interface QueueSession {
+  /**
+   * The next message; `undefined` once nothing is ready any more or `most` were received. Rejects if the
+   * queue was deleted, the connection was lost, or the broker delivers nothing although messages are ready.
+   */
+  next(): Promise<HeldMessage | undefined>;
+  /**
+   * Returns to the queue, in order and uncounted if the broker can do so, whatever was not acknowledged.
+   * Resolves once the broker has processed it, and the acknowledgements. Never rejects; returns false if the
+   * channel had closed before.
+   */
+  end(): Promise<boolean>;
+}
+
+/** A client of one broker on connections of its own, for one task. */
+export interface QueueClient {
+  readonly version: ServerVersion;
+  /**
+   * Publishes with confirms, on another connection than the one that sessions use.
+   * @throws Error if that would lead to another broker.
+   */
+  readonly transport: RepublishTransport;
+  /** Rejects with the broker's error if the queue does not exist. */
+  counts(queue: string): Promise<QueueCounts>;
+  /** Rejects with the broker's error if it does not permit to consume. */
+  hold(queue: string, limits: SessionLimits): Promise<QueueSession>;
+  /** Closes the connections within `limitMs`. Never rejects. */
+  close(limitMs: number): Promise<void>;
+}

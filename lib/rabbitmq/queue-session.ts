@@ -1,0 +1,200 @@
+import type { HeldMessage, QueueSession, SessionLimits } from '../amqp/queue-client';
+import { isAtLeast } from '../amqp/queue-declarations';
+import { type Clock, sleep, within } from '../clock';
+import { texts } from '../log/texts';
+import type { IncomingMessage } from '../model/delivery';
+import { Arrivals } from './arrivals';
+import { connectionErrorOf } from './connection-error';
+import { serverVersionOf } from './managed-connection';
+import { onScratchChannel } from './scratch-channel';
+import type { RawChannel, RawConnection } from './types';
+
+/** The largest prefetch count of AMQP 0-9-1. */
+const MOST_PREFETCH = 65_535;
+/** The largest prefetch count of a consumer that replaces another. */
+const MOST_RENEWED = 4_096;
+/** How long nothing arrives until the queue is asked whether anything is left, in ms. */
+const QUIET = 50;
+/** How long messages may be ready without being delivered, in ms. */
+const STALLED = 5_000;
+const CLOSING_LIMIT = 10_000;
+/** How long the messages may take to be ready again after the session, in ms; other consumers can have them. */
+const RETURN_LIMIT = 500;
+const RETURN_INTERVAL = 5;
+/** The body of a kept message: the broker has it. */
+const NO_BYTES = Buffer.alloc(0);
+
+/** A consumer of the session; it is replaced when what is kept takes too much of its prefetch. */
+interface Consumer {
+  tag: string;
+  /** How many of its messages are not acknowledged. */
+  unsettled: number;
+  kept: number;
+}
+
+/**
+ * A session on a channel of its own. Prefetch bounds what a consumer has unacknowledged, kept messages
+ * included: when these fill half of it, the consumer is cancelled and another one goes on with a new and
+ * larger prefetch. So the client has few bodies in memory, and the server few consumers.
+ */
+export class RabbitMQQueueSession implements QueueSession {
+  #prefetch: number;
+  #consumers = 0;
+  readonly #arrivals = new Arrivals<HeldMessage>();
+  /** What is to return, by delivery tag and in order. */
+  readonly #unsettled = new Map<number, IncomingMessage>();
+  #consumer: Consumer = { tag: '', unsettled: 0, kept: 0 };
+  #renewal: Promise<void> | undefined;
+  #given = 0;
+  #isOpen = true;
+  #isEnding = false;
+
+  private constructor(
+    private readonly channel: RawChannel,
+    private readonly connection: RawConnection,
+    private readonly queue: string,
+    private readonly limits: SessionLimits,
+    private readonly clock: Clock,
+  ) {
+    this.#prefetch = Math.max(1, Math.min(limits.window, limits.most, MOST_PREFETCH));
+  }
+
+  static async open(
+    connection: RawConnection,
+    queue: string,
+    limits: SessionLimits,
+    clock: Clock,
+  ): Promise<RabbitMQQueueSession> {
+    const connectionError = connectionErrorOf(connection);
+    const channel = await connection.createChannel();
+    const session = new RabbitMQQueueSession(channel, connection, queue, limits, clock);
+    let failure: unknown;
+    channel.on('error', (error: unknown) => {
+      failure = error;
+    });
+    channel.on('close', () =>
+      session.#closed(failure ?? connectionError() ?? new Error(texts.channelClosed)),
+    );
+    await session.#consume();
+    return session;
+  }
+
+  async next(): Promise<HeldMessage | undefined> {
+    if (this.#given >= this.limits.most) return undefined;
+    let quietSince: number | undefined;
+    for (;;) {
+      const arrived = this.#arrivals.take() ?? (await this.#arrivals.within(this.clock, QUIET));
+      if (arrived !== undefined) {
+        this.#given += 1;
+        return arrived;
+      }
+      if (!this.#hasCapacity) continue;
+      // The reply comes after whatever the queue had delivered before.
+      const { messageCount } = await this.channel.checkQueue(this.queue);
+      if (this.#arrivals.hasAny || this.#renewal !== undefined) continue;
+      const now = this.clock.monotonic();
+      if (messageCount === 0 && quietSince !== undefined) return undefined;
+      quietSince ??= now;
+      if (now - quietSince > STALLED) throw new Error(texts.noDeliveries(this.queue, messageCount));
+    }
+  }
+
+  async end(): Promise<boolean> {
+    if (!this.#isOpen) return false;
+    this.#isEnding = true;
+    const ended = this.#giveBack().then(
+      () => true,
+      () => false,
+    );
+    const inTime = await within(this.clock, CLOSING_LIMIT, ended);
+    return inTime && ended;
+  }
+
+  // A nack that requeues is uncounted since RabbitMQ 4.3; before, it moves the message to the end of a quorum
+  // queue without a delivery limit. A channel that closes returns its messages to the head in any release.
+  async #giveBack(): Promise<void> {
+    await this.#renewal;
+    await this.channel.cancel(this.#consumer.tag);
+    const left = [...this.#unsettled.values()];
+    this.#unsettled.clear();
+    if (isAtLeast(serverVersionOf(this.connection), [4, 3])) {
+      for (const message of left) this.channel.nack(message, false, true);
+    }
+    this.#isOpen = false;
+    await this.channel.close();
+    await this.#returned(left.length);
+  }
+
+  // The queue may process what the channel has left behind after the channel has closed.
+  async #returned(count: number): Promise<void> {
+    const until = this.clock.monotonic() + RETURN_LIMIT;
+    while (count > 0 && this.clock.monotonic() < until) {
+      const { messageCount } = await onScratchChannel(this.connection, (channel) =>
+        channel.checkQueue(this.queue),
+      );
+      if (messageCount >= count) return;
+      await sleep(this.clock, RETURN_INTERVAL);
+    }
+  }
+
+  get #hasCapacity(): boolean {
+    return this.#consumer.unsettled < this.#prefetch && this.#renewal === undefined;
+  }
+
+  async #consume(): Promise<void> {
+    const consumer: Consumer = { tag: '', unsettled: 0, kept: 0 };
+    this.#consumer = consumer;
+    this.#consumers += 1;
+    const received = (message: IncomingMessage | null): void => {
+      if (message === null) this.#arrivals.fail(new Error(texts.cancelledByServer(this.queue)));
+      else this.#arrived(message, consumer);
+    };
+    await this.channel.prefetch(this.#prefetch);
+    // A quorum queue returns the messages of a closed channel in the order of its consumer tags.
+    const consumerTag = `settle-${String(this.#consumers).padStart(4, '0')}`;
+    await this.channel.consume(this.queue, received, { consumerTag });
+    consumer.tag = consumerTag;
+  }
+
+  #arrived(message: IncomingMessage, consumer: Consumer): void {
+    const { deliveryTag } = message.fields;
+    this.#unsettled.set(deliveryTag, message);
+    consumer.unsettled += 1;
+    this.#arrivals.add({
+      message,
+      acknowledge: () => {
+        if (!this.#isOpen || !this.#unsettled.delete(deliveryTag)) return false;
+        consumer.unsettled -= 1;
+        try {
+          this.channel.ack(message);
+          return true;
+        } catch {
+          return false; // amqplib throws once the channel closes: the message returns.
+        }
+      },
+      keep: () => {
+        message.content = NO_BYTES;
+        consumer.kept += 1;
+        if (consumer === this.#consumer && consumer.kept * 2 > this.#prefetch) this.#renew();
+      },
+    });
+  }
+
+  #renew(): void {
+    if (this.#renewal !== undefined || this.#isEnding || this.#given >= this.limits.most) return;
+    const { tag } = this.#consumer;
+    this.#prefetch = Math.max(this.#prefetch, Math.min(this.#prefetch * 2, MOST_RENEWED));
+    this.#renewal = this.channel
+      .cancel(tag)
+      .then(() => this.#consume())
+      .catch((error: unknown) => this.#arrivals.fail(error))
+      .finally(() => {
+        this.#renewal = undefined;
+      });
+  }
+
+  #closed(error: unknown): void {
+    this.#isOpen = false;
+    this.#arrivals.fail(error);
+  }
+}

@@ -1,0 +1,69 @@
+import type { QueueClient, QueueCounts, QueueSession, SessionLimits } from '../amqp/queue-client';
+import type { ServerVersion } from '../amqp/queue-declarations';
+import type { RepublishTransport } from '../amqp/republish-transport';
+import type { Clock } from '../clock';
+import { texts } from '../log/texts';
+import { type ManagedConnection, serverVersionOf } from './managed-connection';
+import type { Peer } from './peer';
+import { RabbitMQQueueSession } from './queue-session';
+import { RepublishConnection } from './republish-connection';
+import { onScratchChannel } from './scratch-channel';
+import { SecondConnection } from './second-connection';
+import type { RawConnection } from './types';
+
+const OPENING_LIMIT = 10_000;
+
+/** A client of RabbitMQ beside one of the application's connections, with its credentials and options. */
+export class RabbitMQQueueClient implements QueueClient {
+  readonly #publishing: RepublishConnection;
+  readonly #peer: Peer | undefined;
+
+  private constructor(
+    private readonly application: ManagedConnection,
+    private readonly reading: SecondConnection,
+    private readonly raw: RawConnection,
+    open: () => SecondConnection,
+    private readonly clock: Clock,
+  ) {
+    this.#peer = application.peer;
+    this.#publishing = new RepublishConnection(open(), open, clock);
+  }
+
+  /** Rejects if the broker cannot be reached within 10 s. */
+  static async open(application: ManagedConnection, clock: Clock): Promise<RabbitMQQueueClient> {
+    const open = (): SecondConnection => new SecondConnection(application, clock);
+    const reading = open();
+    try {
+      const raw = await reading.raw(OPENING_LIMIT);
+      return new RabbitMQQueueClient(application, reading, raw, open, clock);
+    } catch (error) {
+      await reading.close(0);
+      throw error;
+    }
+  }
+
+  get version(): ServerVersion {
+    return serverVersionOf(this.raw);
+  }
+
+  // If the application's connection moves to another server, the publishing connection follows it.
+  get transport(): RepublishTransport {
+    if (this.application.peer !== this.#peer) throw new Error(texts.noConnection);
+    return this.#publishing;
+  }
+
+  counts(queue: string): Promise<QueueCounts> {
+    return onScratchChannel(this.raw, async (channel) => {
+      const { messageCount, consumerCount } = await channel.checkQueue(queue);
+      return { ready: messageCount, consumers: consumerCount };
+    });
+  }
+
+  hold(queue: string, limits: SessionLimits): Promise<QueueSession> {
+    return RabbitMQQueueSession.open(this.raw, queue, limits, this.clock);
+  }
+
+  async close(limitMs: number): Promise<void> {
+    await Promise.all([this.reading.close(limitMs), this.#publishing.close(limitMs)]);
+  }
+}
