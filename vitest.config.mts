@@ -74,6 +74,18 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        plugins,
+        // Services in processes of their own under load, with faults; in full with FAULTS=full.
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.spec.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          fileParallelism: false,
+          testTimeout: process.env.FAULTS === 'full' ? 900_000 : 120_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

@@ -1,0 +1,196 @@
+import { connect } from 'amqplib';
+import type { QueueType } from '../../../lib';
+import type { MixedLoadSettings } from '../../integration/fixtures/mixed-load';
+import { unique } from '../../support/broker';
+import { eventually } from '../../support/eventually';
+import type { AmqpProxy } from '../../support/proxy';
+import type { Management } from '../../support/server/management.mjs';
+import { type Account, accountOf } from './account';
+import { Ledger } from './ledger';
+import { Load } from './load';
+import type { Random } from './random';
+import { Service } from './service';
+
+/** What a run under faults is made of. */
+export interface FaultRunOptions
+  extends Partial<Pick<MixedLoadSettings, 'heartbeatSeconds' | 'republishTimeout' | 'attempts'>> {
+  readonly name: string;
+  /** The compiled service. */
+  readonly path: string;
+  /** Where the services connect; a proxy by default. */
+  readonly urls?: readonly string[];
+  readonly serverUrl: string;
+  readonly management: Management;
+  readonly proxy: AmqpProxy;
+  readonly queueType: QueueType;
+  readonly random: Random;
+  readonly instances?: number;
+  readonly prefetch?: number;
+  /** Messages a second. */
+  readonly rate?: number;
+}
+
+/** Services under a steady mixed load, and what is known of each message. */
+export class FaultRun {
+  readonly queue: string;
+  readonly ledger = new Ledger();
+  readonly load: Load;
+  readonly services: Service[] = [];
+  readonly prefetch: number;
+  /** What went wrong with a service: an exit that no fault caused, or a rejection that nobody handled. */
+  readonly problems: string[] = [];
+  /** How many faults there were. */
+  faults = 0;
+  /** How long it took until a service ran a handler again, in ms, one for each fault that was measured. */
+  readonly recoveries: number[] = [];
+  #inFlightAtFaults = 0;
+  #started = 0;
+  /** Messages that were removed with their queue, on purpose. */
+  readonly #removed = new Set<number>();
+
+  constructor(readonly options: FaultRunOptions) {
+    this.queue = unique(options.name);
+    this.prefetch = options.prefetch ?? 20;
+    const { serverUrl: url, random, rate = 200 } = options;
+    this.load = new Load({ url, queue: this.queue, rate, random });
+  }
+
+  /** Starts the services, which declare the queue, then the load. */
+  async start(): Promise<void> {
+    const { instances = 2 } = this.options;
+    await Promise.all(Array.from({ length: instances }, () => this.startService().ready()));
+    this.load.start();
+  }
+
+  startService(): Service {
+    const { path, proxy, queueType, urls = [proxy.url], attempts = 20 } = this.options;
+    const { heartbeatSeconds, republishTimeout } = this.options;
+    this.#started += 1;
+    const settings: MixedLoadSettings = {
+      url: [...urls],
+      queue: this.queue,
+      queueType,
+      prefetch: this.prefetch,
+      attempts,
+      ...(heartbeatSeconds !== undefined && { heartbeatSeconds }),
+      ...(republishTimeout !== undefined && { republishTimeout }),
+    };
+    const service = new Service(path, settings, this.#started, this.ledger);
+    this.services.push(service);
+    return service;
+  }
+
+  /** Those that run. */
+  get running(): Service[] {
+    return this.services.filter(({ hasExited }) => !hasExited);
+  }
+
+  /** Notes a fault that so many services feel: what they have in flight can be done twice. */
+  fault(affected = this.running.length): void {
+    this.faults += 1;
+    this.#inFlightAtFaults += affected * this.prefetch;
+  }
+
+  /** Waits until a service begins a run, and measures how long that takes. */
+  async recovered(service: Service, since = Date.now(), timeoutMs = 30_000): Promise<void> {
+    await eventually(
+      () => {
+        if (service.lastRunAt <= since) throw new Error(`no run again:\n${service.report()}`);
+      },
+      { timeoutMs },
+    );
+    this.recoveries.push(service.lastRunAt - since);
+  }
+
+  /** What is not done yet may be lost from here on: the queue is about to be deleted on purpose. */
+  remove(): void {
+    for (let n = 1; n <= this.load.published; n += 1) {
+      if (!this.ledger.of(n).some(({ succeeded }) => succeeded)) this.#removed.add(n);
+    }
+  }
+
+  /** Ends the load, waits until everything has come to rest, ends the services and draws up the account. */
+  async finish(timeoutMs = 60_000): Promise<Account> {
+    await this.load.stop();
+    await this.#rest(timeoutMs).catch((error: unknown) => this.problems.push(String(error)));
+    await this.end();
+    const queues = await this.#queues();
+    const isDead = (name: string): boolean => name === `${this.queue}.dead`;
+    const queued: number[] = [];
+    const deadLettered: number[] = [];
+    for (const { name } of queues) {
+      (isDead(name) ? deadLettered : queued).push(...(await this.#take(name)));
+    }
+    const { ledger, load } = this;
+    const confirmed = [...load.confirmed].filter((n) => !this.#removed.has(n));
+    const inFlightAtFaults = this.#inFlightAtFaults;
+    return accountOf({ confirmed, ledger, queued, deadLettered, inFlightAtFaults });
+  }
+
+  /** Ends the services as a deployment does. */
+  async end(): Promise<void> {
+    const running = this.running;
+    for (const service of running) service.signal('SIGTERM');
+    for (const service of running) {
+      const code = await service.exit;
+      if (code !== 0) this.problems.push(`the service ended with ${code}:\n${service.report()}`);
+    }
+    for (const { unhandled } of this.services) this.problems.push(...unhandled);
+  }
+
+  kill(): void {
+    for (const service of this.running) service.signal('SIGKILL');
+  }
+
+  #queues() {
+    const { management } = this.options;
+    const isOurs = ({ name }: { name: string }): boolean =>
+      name === this.queue || name.startsWith(`${this.queue}.`);
+    return management.queues().then((queues) => queues.filter(isOurs));
+  }
+
+  async #rest(timeoutMs: number): Promise<void> {
+    for (let quiet = 0; quiet < 2; quiet += 1) {
+      await eventually(
+        async () => {
+          const busy = (await this.#queues()).filter(
+            ({ name, messages_ready, messages_unacknowledged }) =>
+              name !== `${this.queue}.dead` && messages_ready + messages_unacknowledged > 0,
+          );
+          if (busy.length > 0) {
+            const counts = busy.map(
+              (queue) =>
+                `${queue.name}: ${queue.messages_ready} ready, ${queue.messages_unacknowledged} unacknowledged`,
+            );
+            throw new Error(`not at rest: ${counts.join('; ')}`);
+          }
+        },
+        { timeoutMs, everyMs: 250 },
+      );
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+
+  async #take(queue: string): Promise<number[]> {
+    const connection = await connect(this.options.serverUrl, { noDelay: true });
+    try {
+      const channel = await connection.createChannel();
+      const { messageCount } = await channel.checkQueue(queue);
+      if (messageCount === 0) return [];
+      const numbers: number[] = [];
+      await new Promise<void>((resolve) => {
+        void channel.consume(
+          queue,
+          (message) => {
+            if (message) numbers.push(Number(message.properties.messageId));
+            if (numbers.length === messageCount) resolve();
+          },
+          { noAck: true },
+        );
+      });
+      return numbers;
+    } finally {
+      await connection.close();
+    }
+  }
+}
