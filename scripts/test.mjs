@@ -3,6 +3,7 @@
  * `node test.mjs [--rabbitmq=3.10,4.3] [parameters of vitest...]` runs all tests, those without a server first, and
  * ends with one line for all runs: `N passed, N failed`, and `, N skipped` where tests were skipped. Those with a
  * server run on the usual one, or on one of each of these releases, side by side: they wait more than they compute.
+ * Those with services under faults run on the last of these releases, in their short form.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -44,6 +45,8 @@ try {
     ...(asked.length === 0
       ? [await runProject('integration', rest)]
       : await Promise.all(asked.map((release) => runProject('integration', rest, release)))),
+    // With faults on one release only, and when nothing else runs: they depend on time.
+    await runProject('faults', rest, asked.at(-1)),
   ];
   const sum = (/** @type {keyof Counts} */ kind) =>
     counts.reduce((total, count) => total + count[kind], 0);

@@ -8,11 +8,11 @@ describe.each(['classic', 'quorum'] as const)('on a %s queue, nothing is lost', 
   const base = () => ({ path: fixtures.pathOf('mixed-load'), queueType });
 
   it('when services are killed', async () => {
-    await scenario({ name: 'kill', ...base(), faults: [kill], times: 3 });
+    await scenario({ name: 'kill', ...base(), faults: [kill], times: 2 });
   });
 
   it('when services are terminated', async () => {
-    await scenario({ name: 'terminate', ...base(), faults: [terminate], times: 2 });
+    await scenario({ name: 'terminate', ...base(), faults: [terminate] });
   });
 
   it('when the server closes connections, or they are cut', async () => {

@@ -80,7 +80,8 @@ export class Service {
       this.ledger.began(Number(first), { attempt, at: this.lastRunAt, instance: this.number });
     } else if (what === 's') this.ledger.succeeded(Number(first), Number(second), this.number);
     else if (what === 'l') {
-      if (first !== 'log') this.log.push(JSON.parse(line.slice(`l ${first} `.length)) as string);
+      if (first === 'log' || line.includes('[dead-lettered]')) return;
+      this.log.push(JSON.parse(line.slice(`l ${first} `.length)) as string);
     } else if (what === 'm') {
       this.samples.push({ heapUsed: Number(first), listeners: Number(second) });
     } else if (what === 'ready') this.isReady = true;
