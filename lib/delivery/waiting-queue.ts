@@ -10,7 +10,7 @@ const LONGEST_TTL = 2 ** 32;
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 
 /** The delays that people write, in ms: they are on the grid as they are. */
-const ROUND_DELAYS: readonly number[] = [
+export const ROUND_DELAYS: readonly number[] = [
   ...[100, 200, 250, 500],
   ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),

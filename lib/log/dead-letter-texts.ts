@@ -1,6 +1,9 @@
 import { counted, errorText, found } from './format';
 
-const number = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ' ');
+/** A number with its digits in groups of three: `10 000`. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ' ');
+}
 
 /** Reading, replaying and discarding dead letters. */
 export const deadLetterTexts = {
@@ -25,8 +28,8 @@ export const deadLetterTexts = {
   /** How far a scan has looked. */
   scanned: (scanned: number, total: number): string =>
     scanned >= total
-      ? `all ${number(total)} messages`
-      : `the first ${number(scanned)} of ${number(total)} messages`,
+      ? `all ${grouped(total)} messages`
+      : `the first ${grouped(scanned)} of ${grouped(total)} messages`,
   replayNoOrigin: 'no header tells the queue in which the message failed; set a target queue',
   replayTargetMissing: (queue: string): string => `queue "${queue}" does not exist`,
   replayTargetRefused: (queue: string): string =>

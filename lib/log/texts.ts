@@ -1,4 +1,5 @@
 import { applicationTexts } from './application-texts';
+import { cliTexts } from './cli-texts';
 import { deadLetterTexts } from './dead-letter-texts';
 import { messageTexts } from './message-texts';
 import { optionTexts } from './option-texts';
@@ -13,4 +14,5 @@ export const texts = {
   ...applicationTexts,
   ...testingTexts,
   ...deadLetterTexts,
+  ...cliTexts,
 };

@@ -30,11 +30,13 @@ export class UrlConnection {
       connectionManagerOptions: { connectionOptions: { noDelay: true, timeout: OPENING_LIMIT } },
     });
     const initialized = application.init();
-    const failed = new Promise<never>((_resolve, reject) => {
-      application.managedConnection.once('connectFailed', ({ err }) => reject(err));
+    const { managedConnection } = application;
+    const connected = new Promise<void>((resolve, reject) => {
+      managedConnection.once('connect', () => resolve());
+      managedConnection.once('connectFailed', ({ err }) => reject(err));
+      initialized.catch(reject);
     });
     const connection = new UrlConnection(application, clock);
-    const connected = Promise.race([initialized, failed]);
     const inTime = await within(clock, OPENING_LIMIT, connected);
     try {
       if (!inTime) throw new Error(texts.notConnectedInTime);

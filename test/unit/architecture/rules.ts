@@ -34,6 +34,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: APPLICATION,
   'connections.ts': ['nest', 'rabbitmq'],
   'dead-letters': [...MESSAGE, 'amqp', 'nest', 'rabbitmq', 'connections.ts'],
+  cli: [...MESSAGE, 'amqp', 'rabbitmq', 'dead-letters'],
   testing: [...MODULE, 'memory', 'settle.module.ts'],
   'settle.module.ts': [...MODULE, 'connections.ts'],
   'index.ts': [...MODULE, 'settle.module.ts'],
@@ -63,6 +64,12 @@ const PACKAGES: readonly PackageRule[] = [
     packages: /^(amqplib|amqp-connection-manager)(\/|$)/,
     anywhere: ['rabbitmq'],
     types: ['model/delivery.ts'],
+  },
+  {
+    // What does not import the command does not load it.
+    packages: /^commander(\/|$)/,
+    anywhere: ['cli'],
+    types: [],
   },
   {
     packages: /^@nestjs\/core(\/|$)/,
