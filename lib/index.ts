@@ -54,6 +54,7 @@ export {
   isOutcome,
   type Outcome,
   type OutcomeKind,
+  pauseFor,
   retry,
   retryAfter,
 } from './model/outcome';
@@ -64,6 +65,7 @@ export type {
   WhenOptions,
 } from './model/payload-options';
 export {
+  type AppliedPolicyName,
   type ErrorClass,
   type ErrorMatch,
   type ErrorPolicy,

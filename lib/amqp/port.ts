@@ -52,6 +52,8 @@ export interface BrokerDelivery {
   readonly queue: string;
   /** Whether the broker counts the redeliveries of this queue. */
   readonly countsRedeliveries: boolean;
+  /** Whether the broker counts a message that is requeued unprocessed. */
+  readonly countsRequeues: boolean;
   /** How often the broker has delivered the message, this time included; 0 if it does not report it. */
   readonly acquired: number;
   /** Settles on the channel that delivered, or not at all. Never throws for a closed channel. */

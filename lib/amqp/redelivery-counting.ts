@@ -29,6 +29,11 @@ export class RedeliveryCounting {
   }
 }
 
+/** Whether a requeue without an attempt is counted as one: RabbitMQ before 4.3 cannot tell the two apart. */
+export function countsRequeues(countsRedeliveries: boolean, version: ServerVersion): boolean {
+  return countsRedeliveries && !isAtLeast(version, [4, 3]);
+}
+
 /**
  * How often the broker has delivered a message, this time included; 0 if it does not say: RabbitMQ does
  * from 4.3 on, on quorum queues.

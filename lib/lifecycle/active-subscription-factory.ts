@@ -108,6 +108,7 @@ export class ActiveSubscriptionFactory {
       log: this.logs.of(subscription),
       isStopping: () => this.shutdown.hasBegun,
       pauseAfterFailure: (error) => active().pausing.pauseAfterFailure(error),
+      pauseFor: (ms, error) => active().pausing.pauseFor(ms, error),
       republished: () => active().pausing.republished(),
       consumerCancelled: () => active().pausing.followed(),
       failFast: ({ delivery }, error) => this.failFast.trigger({ subscription, delivery, error }),

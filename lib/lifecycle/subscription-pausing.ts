@@ -12,6 +12,9 @@ import type { SubscriptionStateRecord } from './subscription-state';
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 
+/** The causes that `resume` ends. */
+const RESUMED = ['operator', 'stuck', 'pauseFor'] as const;
+
 /** What a subscription is paused by. */
 export interface PausingDependencies {
   readonly subscription: SubscriptionMetadata;
@@ -30,7 +33,11 @@ export class SubscriptionPausing {
   #stopping = false;
 
   constructor(private readonly dependencies: PausingDependencies) {
-    this.#pauses = new Pauses(dependencies.clock, () => this.#changed());
+    const { subscription, log, clock } = dependencies;
+    this.#pauses = new Pauses(clock, (cause) => {
+      if (cause === 'pauseFor') log.write('resumed', texts.resumed(subscription.queue));
+      this.#changed();
+    });
   }
 
   attach(consumer: BrokerConsumer): void {
@@ -48,11 +55,23 @@ export class SubscriptionPausing {
     await receiver.idle();
   }
 
+  /** Pauses for a while, because of an outcome. Resolves once nothing more is delivered. */
+  async pauseFor(ms: number, error: unknown): Promise<void> {
+    const { subscription, log } = this.dependencies;
+    if (!this.#stopping) {
+      const isPaused = this.#pauses.has('pauseFor');
+      this.#pauses.begin('pauseFor', ms);
+      if (!isPaused) log.write('paused', texts.pausedFor(subscription.queue, ms));
+      this.#changed(error);
+    }
+    await this.followed();
+  }
+
   /** Ends every pause but one after a failed republish, which ends by itself. */
   resume(): void {
     const { subscription, log } = this.dependencies;
     if (this.#stopping) return;
-    const ended = [this.#pauses.end('operator'), this.#pauses.end('stuck')];
+    const ended = RESUMED.map((cause) => this.#pauses.end(cause));
     if (!ended.includes(true)) return;
     log.write('resumed', texts.resumed(subscription.queue));
     this.#changed();
@@ -92,7 +111,7 @@ export class SubscriptionPausing {
     await this.followed();
   }
 
-  #changed(error?: Error): void {
+  #changed(error?: unknown): void {
     if (this.#stopping) return;
     const { state, receiver } = this.dependencies;
     const { cause } = this.#pauses;

@@ -82,6 +82,8 @@ export const applicationTexts = {
   disabled: (connection: string): string =>
     `not consuming: connection "${connection}" has registerHandlers: false.`,
   paused: (queue: string | undefined): string => `${queueText(queue)}: paused.`,
+  pausedFor: (queue: string | undefined, ms: number): string =>
+    `${queueText(queue)}: paused for ${durationText(ms)} by pauseFor().`,
   resumed: (queue: string | undefined): string => `${queueText(queue)}: resumed.`,
   stuckDelivery: (queue: string | undefined, ageMs: number, inFlight: number): string =>
     `${queueText(queue)}: the oldest of ${counted(inFlight, 'message')} in flight has been running for ${roughDurationText(ageMs)}. A handler that never ends occupies one of the prefetch slots; 'timeout' limits it.`,

@@ -44,6 +44,9 @@ export const messageTexts = {
       ? 'handled (noAck)'
       : `cannot ${outcome}: RabbitMQ already removed the message (noAck)`,
   requeuedOnShutdown: 'requeued without being handled: the subscription is stopping',
+  requeuedWhilePaused: 'requeued without an attempt: the subscription is paused',
+  requeuedForPause: (ms: number): string =>
+    `requeued without an attempt; the subscription pauses for ${durationText(ms)}`,
   lostOnShutdown: 'lost: the subscription is stopping and the message cannot be requeued (noAck)',
   abandoned: 'not acknowledged: its channel closed first. It will be redelivered and may run twice',
   republishFailed: (queue: string, tries: number, error: unknown): string =>
@@ -69,13 +72,19 @@ export const messageTexts = {
 
   // Handlers, policies and enhancers.
   unexpectedResult: (delivery: MessageFacts, value: unknown): string =>
-    `${messageText(delivery)}: the handler returned ${found(value)}, which is not an outcome; the message was acknowledged. Return nothing, ack(), drop(), retry() or retryAfter(). ${WHY_ONCE}`,
+    `${messageText(delivery)}: the handler returned ${found(value)}, which is not an outcome; the message was acknowledged. Return nothing, ack(), drop(), retry(), retryAfter() or pauseFor(). ${WHY_ONCE}`,
   endlessRetry: (outcome: string): string =>
     `${outcome}() without retry.attempts: nothing ends the redeliveries of this message. Set retry: { attempts }. ${WHY_ONCE}`,
   endlessPolicies: (policies: readonly string[]): string =>
     `${listed(policies)} without retry.attempts: nothing ends the redeliveries of a message. Set retry: { attempts }.`,
-  invalidDelay: (delivery: MessageFacts, source: 'outcome' | 'backoff', value: unknown): string =>
-    `${messageText(delivery)}: ${source === 'outcome' ? `retryAfter(${found(value)}) is not a valid delay; using the configured backoff` : `retry.backoff returned ${found(value)}, which is not a valid delay; using the default backoff`}`,
+  invalidDelay: (
+    delivery: MessageFacts,
+    source: 'outcome' | 'pause' | 'backoff',
+    value: unknown,
+  ): string => {
+    const given = source === 'outcome' ? 'retryAfter' : 'pauseFor';
+    return `${messageText(delivery)}: ${source === 'backoff' ? `retry.backoff returned ${found(value)}, which is not a valid delay; using the default backoff` : `${given}(${found(value)}) is not a valid delay; using the configured backoff`}`;
+  },
   noDelayOnServerNamedQueue: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: delayed retries are not available on server-named queues; retrying immediately`,
   andAfterFailed: (delivery: MessageFacts): string =>

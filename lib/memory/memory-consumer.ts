@@ -3,7 +3,7 @@ import { consumerOptionsOf } from '../amqp/consume-arguments';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, BrokerDelivery, ConsumerListener, Intake } from '../amqp/port';
-import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
+import { acquiredCount, countsRequeues, RedeliveryCounting } from '../amqp/redelivery-counting';
 import { forbidsAFeature, isRefusal } from '../amqp/refusal';
 import { Republisher } from '../amqp/republisher';
 import { declareTopology } from '../amqp/topology';
@@ -197,6 +197,7 @@ export class MemoryConsumer implements BrokerConsumer {
       message,
       queue,
       countsRedeliveries,
+      countsRequeues: countsRequeues(countsRedeliveries, version),
       acquired: acquiredCount(message, countsRedeliveries, version),
       settle: (action, written) => written(channel.settle(deliveryTag, action)),
       leave: () => channel.leave(deliveryTag),

@@ -13,6 +13,9 @@ export type DeadLetterReason = 'attempts' | 'drop' | 'republish-failed' | Cause;
  * - `leaveUnsettled`: nothing is sent and the application shuts down;
  * - `none`: nothing is sent, since the subscription is `noAck`.
  *
+ * With `pauseMs` the subscription pauses first, for so long, and the attempt is not counted; a message is then
+ * republished with the same attempt only where the broker would count its requeue.
+ *
  * A delivery whose message is published is acknowledged only after the broker has confirmed the message
  * and not returned it: a crash in between makes a duplicate and loses nothing.
  * @publicApi
@@ -20,11 +23,21 @@ export type DeadLetterReason = 'attempts' | 'drop' | 'republish-failed' | Cause;
 export type Decision =
   | { readonly kind: 'ack' }
   | { readonly kind: 'reject'; readonly warn?: true }
-  | { readonly kind: 'requeue' }
-  | { readonly kind: 'republish'; readonly attempt: number; readonly delayMs: number }
+  | { readonly kind: 'requeue'; readonly pauseMs?: number }
+  | {
+      readonly kind: 'republish';
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly pauseMs?: number;
+    }
   | { readonly kind: 'deadLetter'; readonly reason: DeadLetterReason }
   | { readonly kind: 'leaveUnsettled' }
-  | { readonly kind: 'none' };
+  | { readonly kind: 'none'; readonly pauseMs?: number };
 
 /** A decision that publishes the message. */
 export type RepublishDecision = Extract<Decision, { kind: 'republish' | 'deadLetter' }>;
+
+/** How long the subscription pauses first, in ms; `undefined` if it does not. */
+export function pauseOf(decision: Decision): number | undefined {
+  return 'pauseMs' in decision ? decision.pauseMs : undefined;
+}

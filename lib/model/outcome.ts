@@ -9,7 +9,7 @@ const WORK = Symbol.for('nestjs-settle.outcome.work');
 const FAILURE = Symbol.for('nestjs-settle.outcome.failure');
 
 /** What a handler can ask for. */
-export type OutcomeKind = 'ack' | 'drop' | 'retry' | 'retryAfter';
+export type OutcomeKind = 'ack' | 'drop' | 'retry' | 'retryAfter' | 'pauseFor';
 
 /** A callback that runs after the settlement; a promise that it returns is awaited, its errors are logged. */
 export type AfterWork = (settlement: Settlement) => unknown;
@@ -23,7 +23,10 @@ export interface Outcome {
   readonly kind: OutcomeKind;
   /** The text given to `drop`. */
   readonly reason?: string;
-  /** The delay given to `retryAfter`; without it the subscription's backoff applies. */
+  /**
+   * The delay given to `retryAfter`, without which the subscription's backoff applies, or the duration given to
+   * `pauseFor`.
+   */
   readonly delay?: Duration;
   /**
    * The same outcome with a callback that runs after the settlement. Callbacks run once, in the order in
@@ -98,7 +101,27 @@ export function retryAfter(delay?: Duration): Outcome {
   return create('retryAfter', delay === undefined ? undefined : { delay });
 }
 
-const KINDS: ReadonlySet<unknown> = new Set<OutcomeKind>(['ack', 'drop', 'retry', 'retryAfter']);
+/**
+ * Pauses the subscription for `duration` and retries the message then, without an attempt: for a dependency
+ * that is down for every message. The consumer is cancelled, then the message is requeued. Where RabbitMQ
+ * counts that (quorum queues before 4.3), it is republished with the same attempt instead: a crash in between
+ * makes a duplicate and loses nothing. Nothing limits how often this happens to a message.
+ * @param duration at least 100 ms. One that is invalid, or longer than 49 days, is logged as an error and the
+ * backoff is used. If the subscription is paused already, the longer pause applies.
+ * @example return pauseFor('30s');
+ * @publicApi
+ */
+export function pauseFor(duration: Duration): Outcome {
+  return create('pauseFor', { delay: duration });
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<OutcomeKind>([
+  'ack',
+  'drop',
+  'retry',
+  'retryAfter',
+  'pauseFor',
+]);
 
 /**
  * Whether a value is an outcome, of this or another copy of this package. Never throws.

@@ -1,7 +1,16 @@
 import { texts } from '../log/texts';
 import type { Delivery } from './delivery';
 import type { Cause } from './failure-mark';
-import { ack, drop, isOutcome, markFailure, type Outcome, retry, retryAfter } from './outcome';
+import {
+  ack,
+  drop,
+  isOutcome,
+  markFailure,
+  type Outcome,
+  pauseFor,
+  retry,
+  retryAfter,
+} from './outcome';
 
 /** One named policy. */
 interface PolicyRow {
@@ -25,6 +34,9 @@ const POLICIES = {
 /** The policies that have a name. */
 export type PolicyName = 'failFast' | 'failFastOnce' | 'drop' | 'skip' | 'retry' | 'retryAfter';
 
+/** A policy as it was applied: one that has a name, or `pauseFor()`. */
+export type AppliedPolicyName = PolicyName | 'pauseFor';
+
 /** A policy that is known before anything fails. */
 export type FixedPolicy = PolicyName | Outcome;
 
@@ -46,7 +58,7 @@ export type PolicyFunction<E = unknown> = (error: E, delivery: Delivery) => Fixe
  * - `'skip'` acknowledges it;
  * - `'retry'` retries it at once, `'retryAfter'` after the subscription's backoff, both up to
  *   `retry.attempts`;
- * - an outcome decides as if the handler had returned it;
+ * - an outcome decides as if the handler had returned it: `pauseFor('30s')` pauses the subscription;
  * - a function decides by the error.
  * @publicApi
  */
@@ -134,7 +146,7 @@ export function isFixedPolicy(value: unknown): value is FixedPolicy {
 }
 
 // Given in the place of an outcome: the error would become the reason or the delay.
-const FACTORIES: ReadonlySet<unknown> = new Set([drop, retryAfter]);
+const FACTORIES: ReadonlySet<unknown> = new Set([drop, retryAfter, pauseFor]);
 
 /** Whether a value is a failure policy. */
 export function isFailurePolicy(value: unknown): value is FailurePolicy {
@@ -143,9 +155,9 @@ export function isFailurePolicy(value: unknown): value is FailurePolicy {
 }
 
 /** The name of a policy; that of an outcome is the policy which decides alike, a function has none. */
-export function policyName(policy: FixedPolicy): PolicyName;
-export function policyName(policy: FailurePolicy): PolicyName | undefined;
-export function policyName(policy: FailurePolicy): PolicyName | undefined {
+export function policyName(policy: FixedPolicy): AppliedPolicyName;
+export function policyName(policy: FailurePolicy): AppliedPolicyName | undefined;
+export function policyName(policy: FailurePolicy): AppliedPolicyName | undefined {
   if (typeof policy === 'function') return undefined;
   if (typeof policy === 'string') return policy;
   return policy.kind === 'ack' ? 'skip' : policy.kind;
@@ -161,9 +173,10 @@ export function outcomeOfPolicy(
   error: unknown,
   isFirst: boolean,
 ): Outcome {
-  const name = policyName(policy);
-  const row: PolicyRow = POLICIES[name];
-  const applied = isFirst ? name : (row.afterFirst ?? name);
-  const outcome = typeof policy === 'string' ? POLICIES[applied].outcome() : policy;
-  return markFailure(outcome, { policy: applied, cause, error });
+  if (typeof policy !== 'string') {
+    return markFailure(policy, { policy: policyName(policy), cause, error });
+  }
+  const row: PolicyRow = POLICIES[policy];
+  const applied = isFirst ? policy : (row.afterFirst ?? policy);
+  return markFailure(POLICIES[applied].outcome(), { policy: applied, cause, error });
 }

@@ -2,7 +2,7 @@ import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, ConsumerListener, Intake } from '../amqp/port';
 import type { ServerVersion } from '../amqp/queue-declarations';
-import { acquiredCount, RedeliveryCounting } from '../amqp/redelivery-counting';
+import { acquiredCount, countsRequeues, RedeliveryCounting } from '../amqp/redelivery-counting';
 import { forbidsAFeature, isRefusal } from '../amqp/refusal';
 import type { Republish, Republisher } from '../amqp/republisher';
 import { declareTopology } from '../amqp/topology';
@@ -227,7 +227,11 @@ export class ChannelLoop implements BrokerConsumer {
     if (channel === undefined) return;
     const countsRedeliveries = this.#counting.of(message, this.#queue);
     const acquired = acquiredCount(message, countsRedeliveries, this.#version);
-    const counts = { countsRedeliveries, acquired };
+    const counts = {
+      countsRedeliveries,
+      countsRequeues: countsRequeues(countsRedeliveries, this.#version),
+      acquired,
+    };
     const delivery = new RabbitMQDelivery(message, this.#queue, counts, channel, this.#republish);
     if (!this.dependencies.subscription.noAck) channel.arrived(delivery);
     this.#gate.delivered(delivery);

@@ -14,6 +14,7 @@ import type { ChannelDelivery, ConsumerChannel } from './consumer-channel';
 /** What the broker says of a delivery's count. */
 export interface DeliveryCounts {
   readonly countsRedeliveries: boolean;
+  readonly countsRequeues: boolean;
   readonly acquired: number;
 }
 
@@ -24,6 +25,7 @@ export class RabbitMQDelivery implements BrokerDelivery, ChannelDelivery {
   // Kept: a handler can change the message.
   readonly tag: number;
   readonly countsRedeliveries: boolean;
+  readonly countsRequeues: boolean;
   readonly acquired: number;
   #settled = false;
 
@@ -36,6 +38,7 @@ export class RabbitMQDelivery implements BrokerDelivery, ChannelDelivery {
   ) {
     this.tag = message.fields.deliveryTag;
     this.countsRedeliveries = counts.countsRedeliveries;
+    this.countsRequeues = counts.countsRequeues;
     this.acquired = counts.acquired;
   }
 

@@ -2,6 +2,11 @@ import type { DeadLetterReason, Decision, RepublishDecision } from '../model/dec
 import type { RepublishFailureScope } from '../model/errors';
 import type { Cause } from '../model/failure-mark';
 
+/** A pause in whole ms. */
+interface Paused {
+  readonly pauseMs: number;
+}
+
 /** A delay in whole ms; `backoff`: it came from the subscription, not from the handler. */
 interface Delayed {
   readonly delayMs: number;
@@ -15,8 +20,10 @@ interface Delayed {
 export type Verdict =
   | { readonly kind: 'ack' | 'drop' | 'retry' }
   | ({ readonly kind: 'retryAfter' } & Delayed)
+  | ({ readonly kind: 'pauseFor' } & Paused)
   | { readonly policy: 'failFast' | 'drop' | 'skip' | 'retry'; readonly cause: Cause }
-  | ({ readonly policy: 'retryAfter'; readonly cause: Cause } & Delayed);
+  | ({ readonly policy: 'retryAfter'; readonly cause: Cause } & Delayed)
+  | ({ readonly policy: 'pauseFor'; readonly cause: Cause } & Paused);
 
 /** The options of a subscription that decisions depend on. */
 export interface DecisionOptions {
@@ -42,15 +49,18 @@ const NONE: Decision = Object.freeze({ kind: 'none' });
  * The one place that turns an outcome into a decision. Pure: the same input, the same decision.
  * @param attempt the number of this attempt, from 1.
  * @param countsRedeliveries whether the broker counts the redeliveries of this queue.
+ * @param countsRequeues whether it counts a message that is requeued unprocessed.
  */
 export function decide(
   verdict: Verdict,
   options: DecisionOptions,
   attempt: number,
   countsRedeliveries: boolean,
+  countsRequeues = false,
 ): Decision {
   const asked = 'kind' in verdict ? verdict.kind : verdict.policy;
   if (asked === 'failFast') return LEAVE_UNSETTLED;
+  if ('pauseMs' in verdict) return paused(verdict, options, attempt, countsRequeues);
   if (options.noAck) return NONE;
   if (asked === 'ack' || asked === 'skip') return ACK;
   if (asked === 'drop') {
@@ -60,6 +70,19 @@ export function decide(
   if (options.retry && attempt >= options.retry.attempts) return decisionAtTheCap(options);
   const delayed = 'delayMs' in verdict ? verdict : { delayMs: 0 };
   return nextAttempt(delayed, options, attempt, countsRedeliveries);
+}
+
+// The attempt does not count, so there is no cap to look at.
+function paused(
+  { pauseMs }: Paused,
+  { noAck }: DecisionOptions,
+  attempt: number,
+  countsRequeues: boolean,
+): Decision {
+  if (noAck) return { kind: 'none', pauseMs };
+  return countsRequeues
+    ? { kind: 'republish', attempt, delayMs: 0, pauseMs }
+    : { kind: 'requeue', pauseMs };
 }
 
 /** The decision about a message that has used up its attempts. */

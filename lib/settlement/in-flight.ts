@@ -13,6 +13,8 @@ export interface InFlight {
   arrivedAt?: number;
   /** Whether a decision has been made; what the handler does afterwards settles nothing. */
   settling: boolean;
+  /** Whether it goes back without an attempt, since its subscription stops or is paused. */
+  isReleased?: boolean;
   /** Whether shutdown gave up on it and requeued it; nothing more is sent for it. */
   givenUp: boolean;
   /** Requeues it; set while its decision is not carried out yet. */

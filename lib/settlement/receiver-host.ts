@@ -11,6 +11,8 @@ export interface ReceiverHost {
   isStopping(): boolean;
   /** Pauses the subscription after a failed republish; resolves once nothing more is delivered. */
   pauseAfterFailure(error: Error): Promise<void>;
+  /** Pauses the subscription for a while; resolves once nothing more is delivered. */
+  pauseFor(ms: number, error: unknown): Promise<void>;
   /** A message was republished. */
   republished(): void;
   /** Resolves once the consumer of a subscription that is paused or stops delivers nothing more. */

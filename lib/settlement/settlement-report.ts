@@ -4,7 +4,7 @@ import type { LogKind } from '../log/kinds';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
-import type { Decision } from '../model/decision';
+import { type Decision, pauseOf } from '../model/decision';
 import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { InFlight, UnpublishedMessage } from './in-flight';
@@ -29,7 +29,8 @@ export class SettlementReport {
     const { delivery, unpublished } = inFlight;
     const failure = failureMarkOf(outcome);
     if (failure === undefined && decision.kind === 'ack') return;
-    const isRetry = decision.kind === 'requeue' || decision.kind === 'republish';
+    const isPause = pauseOf(decision) !== undefined;
+    const isRetry = !isPause && (decision.kind === 'requeue' || decision.kind === 'republish');
     if (isRetry && this.subscription.retry === undefined) this.#warnOfEndlessRetry(outcome);
     const [kind, result] = this.#resultOf(inFlight, outcome, decision);
     const line = (): string => texts.result(delivery, result, failure);
@@ -39,9 +40,11 @@ export class SettlementReport {
     else this.log.write(kind, line, failure?.error);
   }
 
-  /** The message was requeued without an attempt, since its subscription stops. */
-  requeued(delivery: DeliveryRecord): void {
-    this.log.write('requeued', texts.result(delivery, texts.requeuedOnShutdown, undefined));
+  /** The message was requeued without an attempt, since its subscription stops or is paused. */
+  requeued({ delivery }: InFlight, outcome: Outcome, isStopping: boolean): void {
+    const result = isStopping ? texts.requeuedOnShutdown : texts.requeuedWhilePaused;
+    const failure = isStopping ? undefined : failureMarkOf(outcome);
+    this.log.write('requeued', () => texts.result(delivery, result, failure));
   }
 
   /** A `noAck` message was not handled, since its subscription stops. */
@@ -81,6 +84,10 @@ export class SettlementReport {
   }
 
   #decisionOf(outcome: Outcome, decision: Decision): Result {
+    const pauseMs = pauseOf(decision);
+    if (pauseMs !== undefined && decision.kind !== 'none') {
+      return ['requeued', texts.requeuedForPause(pauseMs)];
+    }
     switch (decision.kind) {
       case 'ack':
         return ['skipped', texts.skipped];

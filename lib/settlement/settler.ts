@@ -2,16 +2,18 @@ import type { ReducedMessage, SettleAction, Written } from '../amqp/port';
 import { targetQueueOf } from '../amqp/republish-attempts';
 import { type OutgoingMessage, reducedMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
-import type { Decision, RepublishDecision } from '../model/decision';
-import type { Cause } from '../model/failure-mark';
+import { type Decision, pauseOf, type RepublishDecision } from '../model/decision';
+import { isAboutTheMessage } from '../model/failure-mark';
 import { failureMarkOf, type Outcome, workOf } from '../model/outcome';
-import type { Settlement, SettlementStatus } from '../model/settlement';
+import type { SettlementStatus } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { isPoison } from './admit';
 import { runAfterWork } from './after-work';
 import { decide, decisionUnpublished } from './decide';
 import type { InFlight, UnpublishedMessage } from './in-flight';
 import { outgoingOf } from './outgoing';
 import type { ReceiverHost } from './receiver-host';
+import { settlementOf } from './settlement-of';
 import { SettlementReport } from './settlement-report';
 import { verdictOf } from './verdict';
 
@@ -49,8 +51,13 @@ export class Settler {
         ? this.host.log.write('delay-ignored', texts.noDelayOnServerNamedQueue(delivery))
         : this.host.log.write('invalid-delay', texts.invalidDelay(delivery, source, value)),
     );
-    const { countsRedeliveries } = brokerDelivery;
-    const decision = decide(verdict, this.subscription, delivery.attempt, countsRedeliveries);
+    const decision = decide(
+      verdict,
+      this.subscription,
+      delivery.attempt,
+      brokerDelivery.countsRedeliveries,
+      this.#countsRequeues(inFlight),
+    );
     this.carryOut(inFlight, outcome, decision);
   }
 
@@ -66,21 +73,53 @@ export class Settler {
     const requeue = this.#requeueOf(inFlight, outcome, REQUEUE);
     if (inFlight.givenUp) return requeue();
     inFlight.requeue = requeue;
+    inFlight.isReleased = true;
     // Before the consumer is cancelled, the message would come straight back.
     void this.host.consumerCancelled().then(() => {
-      if (!inFlight.givenUp) requeue();
+      if (inFlight.givenUp) return;
+      if (this.host.isStopping() || !this.#countsRequeues(inFlight)) return requeue();
+      const { attempt } = inFlight.delivery;
+      void this.#republish(inFlight, outcome, { kind: 'republish', attempt, delayMs: 0 });
     });
+  }
+
+  // Requeued too often, the message would be ended as a poison message.
+  #countsRequeues({ brokerDelivery: { countsRequeues, acquired } }: InFlight): boolean {
+    return countsRequeues || isPoison(acquired + 1, this.subscription);
   }
 
   /** Carries out a decision. */
   carryOut(inFlight: InFlight, outcome: Outcome, decision: Decision): void {
     inFlight.settling = true;
+    const pauseMs = pauseOf(decision);
+    if (pauseMs === undefined) this.#carryOut(inFlight, outcome, decision);
+    else void this.#pause(inFlight, outcome, decision, pauseMs);
+  }
+
+  // Before the consumer is cancelled, the message would come straight back.
+  async #pause(
+    inFlight: InFlight,
+    outcome: Outcome,
+    decision: Decision,
+    ms: number,
+  ): Promise<void> {
+    if (decision.kind !== 'none') inFlight.requeue = this.#requeueOf(inFlight, outcome, decision);
+    await this.host.pauseFor(ms, failureMarkOf(outcome)?.error);
+    if (!inFlight.givenUp) this.#carryOut(inFlight, outcome, decision);
+  }
+
+  #carryOut(inFlight: InFlight, outcome: Outcome, decision: Decision): void {
     switch (decision.kind) {
       case 'ack':
       case 'reject':
         return this.#send(inFlight, outcome, decision, decision.kind);
       case 'requeue':
-        return this.#send(inFlight, outcome, decision, 'requeueFailed');
+        return this.#send(
+          inFlight,
+          outcome,
+          decision,
+          pauseOf(decision) === undefined ? 'requeueFailed' : 'requeueUnprocessed',
+        );
       case 'republish':
       case 'deadLetter':
         return void this.#republish(inFlight, outcome, decision);
@@ -98,7 +137,7 @@ export class Settler {
   #requeueOf(inFlight: InFlight, outcome: Outcome, decision: Decision): () => void {
     return () => {
       settleInContext(inFlight, 'requeueUnprocessed', (isWritten) => {
-        if (isWritten) this.#report.requeued(inFlight.delivery);
+        if (isWritten) this.#report.requeued(inFlight, outcome, this.host.isStopping());
         this.#finish(inFlight, outcome, decision, isWritten ? 'released' : 'abandoned');
       });
     };
@@ -106,8 +145,11 @@ export class Settler {
 
   #send(inFlight: InFlight, outcome: Outcome, decision: Decision, action: SettleAction): void {
     settleInContext(inFlight, action, (isWritten) => {
-      if (isWritten) this.#report.sent(inFlight, outcome, decision);
-      this.#finish(inFlight, outcome, decision, isWritten ? 'sent' : 'abandoned');
+      const { isReleased = false } = inFlight;
+      if (isWritten && isReleased) this.#report.requeued(inFlight, outcome, false);
+      else if (isWritten) this.#report.sent(inFlight, outcome, decision);
+      const sent = isReleased ? 'released' : 'sent';
+      this.#finish(inFlight, outcome, decision, isWritten ? sent : 'abandoned');
     });
   }
 
@@ -140,8 +182,9 @@ export class Settler {
     const { tries, error } = result;
     const unpublished = { queue, tries, error };
     inFlight.unpublished = unpublished;
-    const instead = decisionUnpublished(decision, error.scope, subscription);
-    if (instead !== undefined) return this.carryOut(inFlight, outcome, instead);
+    const isUncounted = inFlight.isReleased || pauseOf(decision) !== undefined;
+    const instead = isUncounted || decisionUnpublished(decision, error.scope, subscription);
+    if (typeof instead === 'object') return this.carryOut(inFlight, outcome, instead);
     await this.#requeueUnpublished(inFlight, outcome, decision, unpublished);
   }
 
@@ -186,40 +229,14 @@ export class Settler {
     if (work.length === 0 && !isCounted && !host.isObserved()) {
       return this.finished(inFlight);
     }
-    const settlement = this.#settlementOf(inFlight, outcome, decision, status);
+    const durationMs = host.clock.monotonic() - inFlight.startedAt;
+    const settlement = settlementOf(inFlight, outcome, decision, { status, durationMs });
     host.settled(settlement);
     if (work.length === 0) return this.finished(inFlight);
     const failed = (error: unknown): void =>
       host.log.write('after-settlement-failed', texts.andAfterFailed(inFlight.delivery), error);
     runAfterWork(work, settlement, failed, () => this.finished(inFlight));
   }
-
-  #settlementOf(
-    { delivery, startedAt, republished, unpublished }: InFlight,
-    outcome: Outcome,
-    decision: Decision,
-    status: SettlementStatus,
-  ): Settlement {
-    const failure = failureMarkOf(outcome);
-    const settlement: { -readonly [Name in keyof Settlement]: Settlement[Name] } = {
-      subscription: this.subscription,
-      delivery,
-      outcome,
-      decision,
-      attempt: delivery.attempt,
-      durationMs: this.host.clock.monotonic() - startedAt,
-      status,
-    };
-    if (failure !== undefined) settlement.error = failure.error;
-    if (republished !== undefined) settlement.republished = republished;
-    if (unpublished !== undefined) settlement.republishError = unpublished.error;
-    return Object.freeze(settlement);
-  }
-}
-
-// What shutting down can't have caused.
-function isAboutTheMessage(cause: Cause): boolean {
-  return cause === 'invalid-payload' || cause === 'unmatched';
 }
 
 // Acknowledgements are joined: `written` is called in the context of the delivery that was settled first.

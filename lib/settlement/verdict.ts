@@ -4,8 +4,11 @@ import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { Verdict } from './decide';
 
+/** The shortest pause, in ms: without one, a message would come straight back for ever. */
+const SHORTEST_PAUSE = 100;
+
 /** Why a delay can't be used: an invalid outcome or backoff, or a server-named queue. */
-export type DelaySource = 'outcome' | 'backoff' | 'serverNamed';
+export type DelaySource = 'outcome' | 'pause' | 'backoff' | 'serverNamed';
 
 /**
  * An outcome as the decision needs it: of the handler or of a policy, delays in whole ms.
@@ -21,11 +24,12 @@ export function verdictOf(
   const failure = failureMarkOf(outcome);
   const policy = failure?.policy;
   if (failure === undefined || policy === undefined) {
-    return outcome.kind === 'retryAfter'
-      ? { kind: 'retryAfter', ...delayOf() }
-      : { kind: outcome.kind };
+    const { kind } = outcome;
+    if (kind === 'pauseFor') return { kind, pauseMs: pauseMs() };
+    return kind === 'retryAfter' ? { kind, ...delayOf() } : { kind };
   }
   const { cause } = failure;
+  if (policy === 'pauseFor') return { policy, cause, pauseMs: pauseMs() };
   if (policy === 'retryAfter') return { policy, cause, ...delayOf() };
   return { policy: policy === 'failFastOnce' ? 'failFast' : policy, cause };
 
@@ -41,6 +45,12 @@ export function verdictOf(
       refused(outcome.delay, 'outcome');
     }
     return { delayMs: backoffDelay(), backoff: true };
+  }
+
+  function pauseMs(): number {
+    const ms = milliseconds(outcome.delay);
+    if (ms === undefined) refused(outcome.delay, 'pause');
+    return Math.max(SHORTEST_PAUSE, ms ?? backoffDelay());
   }
 
   function backoffDelay(): number {

@@ -2,7 +2,7 @@ import { texts } from '../log/texts';
 import { backoffDeclarationOf } from '../model/backoff';
 import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { SubscribeOptions } from '../model/options';
-import { isFailurePolicy, policyName } from '../model/policy';
+import { type AppliedPolicyName, isFailurePolicy, policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { RETRY_OPTIONS, WHEN_OPTIONS } from './option-table';
 
@@ -94,7 +94,7 @@ function refuseRetries(
   refuse: Refuse,
 ): void {
   const policy = isFailurePolicy(onInvalidPayload) ? policyName(onInvalidPayload) : undefined;
-  const isEndless = retry === undefined && (policy === 'retry' || policy === 'retryAfter');
+  const isEndless = isEndlessPolicy(policy, retry);
   refuse(isEndless, 'onInvalidPayload', texts.endingExpected, policy);
   if (retry === undefined) return;
   const { attempts, maxDeliveries, by } = retry;
@@ -107,6 +107,15 @@ function refuseRetries(
   refuse(!isDelayable, 'retry.backoff', texts.linearExpected, options.retry?.backoff);
 }
 
+// A pause costs no attempt: it would never end.
+function isEndlessPolicy(
+  policy: AppliedPolicyName | undefined,
+  retry: SubscriptionMetadata['retry'],
+): boolean {
+  if (policy === 'pauseFor') return true;
+  return retry === undefined && (policy === 'retry' || policy === 'retryAfter');
+}
+
 function refuseWhen({ when, onUnmatched, retry }: SubscriptionMetadata, refuse: Refuse): void {
   const conditions = Object(when);
   const isEmpty = when !== undefined && !CONDITIONS.some((name) => conditions[name] !== undefined);
@@ -115,7 +124,7 @@ function refuseWhen({ when, onUnmatched, retry }: SubscriptionMetadata, refuse: 
     refuse(!CONDITIONS.includes(name), `when.${name}`, texts.conditionExpected, conditions[name]);
   }
   const policy = isFailurePolicy(onUnmatched) ? policyName(onUnmatched) : undefined;
-  const isEndless = retry === undefined && (policy === 'retry' || policy === 'retryAfter');
+  const isEndless = isEndlessPolicy(policy, retry);
   refuse(isEndless, 'onUnmatched', texts.endingExpected, policy);
 }
 

@@ -12,17 +12,19 @@ interface Row {
   readonly subscription: DecisionOptions;
   readonly attempt: number;
   readonly counts: boolean;
+  readonly countsRequeues?: boolean;
   readonly expect: Decision | { readonly kind: 'run' };
 }
 
 const rows = table.rows as unknown as readonly Row[];
 
 describe('the settlement table', () => {
-  it.each(rows)('$name', ({ outcome, subscription, attempt, counts, expect: expected }) => {
+  it.each(rows)('$name', ({ outcome, subscription, attempt, ...row }) => {
+    const { counts, countsRequeues, expect: expected } = row;
     const decision =
       'arrival' in outcome
         ? (admit(attempt, 0, subscription) ?? { kind: 'run' })
-        : decide(outcome, subscription, attempt, counts);
+        : decide(outcome, subscription, attempt, counts, countsRequeues);
     expect(decision).toEqual(expected);
   });
 
@@ -178,6 +180,27 @@ describe('decide, for any outcome, subscription, attempt and broker', () => {
       const isLost = deadLetter === undefined && nameOf(verdict) !== 'drop';
       expect(decision.warn ?? false).toBe(isLost);
     });
+  });
+});
+
+describe('pauseFor, for any subscription, attempt and broker', () => {
+  const paused: fc.Arbitrary<Verdict> = fc.oneof(
+    fc.record({ kind: fc.constant('pauseFor' as const), pauseMs: fc.nat() }),
+    fc.record({ policy: fc.constant('pauseFor' as const), cause, pauseMs: fc.nat() }),
+  );
+
+  it('costs no attempt and ends no message', () => {
+    fc.assert(
+      fc.property(paused, options, anyAttempt, fc.boolean(), fc.boolean(), (...input) => {
+        const [verdict, { noAck }, attempt, , countsRequeues] = input;
+        const decision = decide(...input);
+        expect(decision).toMatchObject({ pauseMs: 'pauseMs' in verdict && verdict.pauseMs });
+        if (noAck) expect(decision.kind).toBe('none');
+        else if (countsRequeues) {
+          expect(decision).toMatchObject({ kind: 'republish', attempt, delayMs: 0 });
+        } else expect(decision.kind).toBe('requeue');
+      }),
+    );
   });
 });
 

@@ -27,7 +27,8 @@ interface Published {
 /** Records how a delivery is settled. A republished message waits until the test answers. */
 export class FakeBrokerDelivery implements BrokerDelivery {
   readonly queue = QUEUE;
-  readonly acquired = 0;
+  acquired = 0;
+  countsRequeues = false;
   readonly published: Published[] = [];
   /** Whether its channel is open. */
   isOpen = true;
@@ -101,6 +102,11 @@ export function aSettler(given: Given = {}) {
     isStopping: () => given.isStopping ?? false,
     pauseAfterFailure: async () => {
       steps.push('pause');
+      await clock.endTurn();
+      steps.push('cancelled');
+    },
+    pauseFor: async (ms) => {
+      steps.push(`pause for ${ms}`);
       await clock.endTurn();
       steps.push('cancelled');
     },

@@ -6,6 +6,7 @@ import {
   drop,
   markFailure,
   type Outcome,
+  pauseFor,
   retry,
   retryAfter,
 } from '../../../lib/model/outcome';
@@ -34,6 +35,8 @@ describe('an outcome of the handler', () => {
     [retry(), { kind: 'retry' }],
     [retryAfter('5s'), { kind: 'retryAfter', delayMs: 5_000, backoff: false }],
     [retryAfter(), { kind: 'retryAfter', delayMs: 111, backoff: true }],
+    [pauseFor('30s'), { kind: 'pauseFor', pauseMs: 30_000 }],
+    [pauseFor(0), { kind: 'pauseFor', pauseMs: 100 }],
   ])('%o', (outcome, expected) => {
     const { result, refused } = verdict(outcome);
     expect(result).toEqual(expected);
@@ -56,6 +59,7 @@ describe('an outcome of a policy', () => {
     [retry(), { policy: 'retry', cause }],
     [retryAfter('5s'), { policy: 'retryAfter', cause, delayMs: 5_000, backoff: false }],
     [retryAfter(), { policy: 'retryAfter', cause, delayMs: 111, backoff: true }],
+    [pauseFor('1m'), { policy: 'pauseFor', cause, pauseMs: 60_000 }],
   ])('%o', (policy, expected) => {
     expect(verdict(failedWith(policy)).result).toEqual(expected);
   });
@@ -211,4 +215,15 @@ describe('a custom backoff', () => {
       [-2, 'backoff'],
     ]);
   });
+});
+
+describe('a pause that is not valid', () => {
+  it.each([-1, Number.NaN, LONGEST_DELAY + 1, 'soon', undefined])(
+    'takes the backoff: %o',
+    (value) => {
+      const { result, refused } = verdict(pauseFor(value as never), 2);
+      expect(result).toEqual({ kind: 'pauseFor', pauseMs: 222 });
+      expect(refused).toHaveBeenCalledExactlyOnceWith(value, 'pause');
+    },
+  );
 });
