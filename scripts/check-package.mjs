@@ -52,6 +52,7 @@ const publicNames = [
   'linear',
   'on',
   'parseDuration',
+  'pauseFor',
   'retry',
   'retryAfter',
   'steps',

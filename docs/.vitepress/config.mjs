@@ -7,6 +7,7 @@ const guide = [
   { text: 'Schemas', link: '/schemas' },
   { text: 'Retries', link: '/retries' },
   { text: 'Limits', link: '/limits' },
+  { text: 'Pauses', link: '/pauses' },
   { text: 'Dead letters', link: '/dead-letters' },
   { text: 'Testing', link: '/testing' },
 ];
