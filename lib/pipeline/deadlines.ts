@@ -1,12 +1,10 @@
 import type { Clock, Timer } from '../clock';
+import { type Linked, LinkedList } from '../linked-list';
 
 /** One deadline, linked in the order in which they were set. */
-export interface Deadline {
+export interface Deadline extends Linked<Deadline> {
   readonly at: number;
   readonly expire: () => void;
-  previous: Deadline | undefined;
-  next: Deadline | undefined;
-  isOver: boolean;
 }
 
 /**
@@ -14,8 +12,7 @@ export interface Deadline {
  * set is the first to expire, and one timer serves them all; there is no timer while no deadline is set.
  */
 export class Deadlines {
-  #first: Deadline | undefined;
-  #last: Deadline | undefined;
+  readonly #all = new LinkedList<Deadline>();
   #timer: Timer | undefined;
 
   /** @param span in ms, of each deadline. */
@@ -29,21 +26,16 @@ export class Deadlines {
    * @param since its start, on the clock's monotonic scale; not before that of the previous deadline.
    */
   set(since: number, expire: () => void): Deadline {
-    const previous = this.#last;
     const at = since + this.span;
-    const deadline: Deadline = { at, expire, previous, next: undefined, isOver: false };
-    if (previous === undefined) this.#first = deadline;
-    else previous.next = deadline;
-    this.#last = deadline;
+    const deadline: Deadline = { at, expire, previous: undefined, next: undefined };
+    this.#all.add(deadline);
     if (this.#timer === undefined) this.#arm(at);
     return deadline;
   }
 
   /** Cancels a deadline; does nothing if it has expired or was met already. */
   met(deadline: Deadline): void {
-    if (deadline.isOver) return;
-    this.#remove(deadline);
-    if (this.#first !== undefined) return;
+    if (!this.#all.remove(deadline) || this.#all.size > 0) return;
     this.#timer?.cancel();
     this.#timer = undefined;
   }
@@ -58,20 +50,11 @@ export class Deadlines {
   #due(): void {
     this.#timer = undefined;
     const now = this.clock.monotonic();
-    while (this.#first !== undefined && this.#first.at <= now) {
-      const deadline = this.#first;
-      this.#remove(deadline);
-      deadline.expire();
+    for (let { first } = this.#all; first !== undefined && first.at <= now; { first } = this.#all) {
+      this.#all.remove(first);
+      first.expire();
     }
-    if (this.#first !== undefined && this.#timer === undefined) this.#arm(this.#first.at);
-  }
-
-  #remove(deadline: Deadline): void {
-    const { previous, next } = deadline;
-    deadline.isOver = true;
-    if (previous === undefined) this.#first = next;
-    else previous.next = next;
-    if (next === undefined) this.#last = previous;
-    else next.previous = previous;
+    const { first } = this.#all;
+    if (first !== undefined && this.#timer === undefined) this.#arm(first.at);
   }
 }

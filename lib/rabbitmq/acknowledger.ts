@@ -1,11 +1,10 @@
 import type { Written } from '../amqp/port';
 import type { Clock } from '../clock';
+import { type Linked, LinkedList } from '../linked-list';
 
 /** A delivery in the list of the unsettled deliveries of its channel. */
-export interface Tagged<D = unknown> {
+export interface Tagged<D = unknown> extends Linked<D> {
   readonly tag: number;
-  previous: D | undefined;
-  next: D | undefined;
 }
 
 /** Writes one acknowledgement frame. May throw if the channel has closed. */
@@ -23,8 +22,7 @@ interface Pending<D> {
  */
 export class Acknowledger<D extends Tagged<D>> {
   // In the order of tags, since deliveries arrive in that order: the first is the lowest unsettled one.
-  #first: D | undefined;
-  #last: D | undefined;
+  readonly #unsettled = new LinkedList<D>();
   #pending: Pending<D>[] = [];
 
   constructor(
@@ -34,26 +32,17 @@ export class Acknowledger<D extends Tagged<D>> {
 
   /** The delivery that has been unsettled for longest. */
   get oldest(): D | undefined {
-    return this.#first;
+    return this.#unsettled.first;
   }
 
   /** A delivery has arrived and is to be settled. */
   arrived(delivery: D): void {
-    delivery.previous = this.#last;
-    if (this.#last === undefined) this.#first = delivery;
-    else this.#last.next = delivery;
-    this.#last = delivery;
+    this.#unsettled.add(delivery);
   }
 
   /** A frame of its own has settled the delivery. */
   settled(delivery: D): void {
-    const { previous, next } = delivery;
-    if (previous === undefined) this.#first = next;
-    else previous.next = next;
-    if (next === undefined) this.#last = previous;
-    else next.previous = previous;
-    delivery.previous = undefined;
-    delivery.next = undefined;
+    this.#unsettled.remove(delivery);
   }
 
   /** The delivery is done; its acknowledgement is written at the end of this turn. */
@@ -68,7 +57,7 @@ export class Acknowledger<D extends Tagged<D>> {
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
-    const lowestUnsettled = this.#first?.tag ?? Number.POSITIVE_INFINITY;
+    const lowestUnsettled = this.#unsettled.first?.tag ?? Number.POSITIVE_INFINITY;
     let upTo: D | undefined;
     let joined = 0;
     for (const { delivery } of pending) {

@@ -1,5 +1,6 @@
 import type { PublishResult } from '../amqp/republish-transport';
 import type { Clock, Timer } from '../clock';
+import { type Linked, LinkedList } from '../linked-list';
 
 /** How long the reply to a publish is waited for. */
 export interface ReplyLimits {
@@ -10,7 +11,9 @@ export interface ReplyLimits {
 }
 
 /** A publish that the broker has not replied to. */
-export class PendingPublish {
+export class PendingPublish implements Linked<PendingPublish> {
+  previous: PendingPublish | undefined;
+  next: PendingPublish | undefined;
   /** How it ended. Never rejects. */
   readonly result: Promise<PublishResult>;
   /** Why the broker has returned the message, if it has; its confirm follows. */
@@ -36,7 +39,7 @@ const UNCONFIRMED: PublishResult = { status: 'unconfirmed' };
  * serve them all, since there can be as many as all prefetches together. Each is settled once.
  */
 export class PendingPublishes {
-  readonly #pending = new Map<number, PendingPublish>();
+  readonly #pending = new LinkedList<PendingPublish>();
   readonly #signals = new Map<AbortSignal, () => void>();
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -49,30 +52,32 @@ export class PendingPublishes {
     this.#number += 1;
     const deadline = this.clock.monotonic() + limitMs;
     const pending = new PendingPublish(this.#number, deadline, lost);
-    this.#pending.set(pending.number, pending);
+    this.#pending.add(pending);
     if (deadline < this.#timerAt) this.#arm(deadline);
     if (!this.#signals.has(lost)) this.#listen(lost);
     return pending;
   }
 
+  /** The pending publish with this number. */
   get(number: unknown): PendingPublish | undefined {
-    return this.#pending.get(number as number);
+    for (const pending of this.#pending) if (pending.number === number) return pending;
+    return undefined;
   }
 
   /** Settles a publish, if it is still pending. */
   settle(pending: PendingPublish, result: PublishResult): void {
-    if (this.#pending.delete(pending.number)) pending.resolve(result);
+    if (this.#pending.remove(pending)) pending.resolve(result);
   }
 
   /** Forgets a publish that was not written. */
   forget(pending: PendingPublish): void {
-    this.#pending.delete(pending.number);
+    this.#pending.remove(pending);
   }
 
   /** Removes all publishes, timers and listeners, and returns the publishes; they are not settled. */
   end(): readonly PendingPublish[] {
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
+    const pending = [...this.#pending];
+    for (const one of pending) this.#pending.remove(one);
     this.#timer?.cancel();
     for (const [signal, aborted] of this.#signals) signal.removeEventListener('abort', aborted);
     this.#signals.clear();
@@ -91,7 +96,7 @@ export class PendingPublishes {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
-    for (const pending of this.#pending.values()) {
+    for (const pending of this.#pending) {
       if (pending.deadline <= now) this.settle(pending, UNCONFIRMED);
       else next = Math.min(next, pending.deadline);
     }
@@ -101,7 +106,7 @@ export class PendingPublishes {
   #listen(signal: AbortSignal): void {
     const aborted = (): void => {
       this.#signals.delete(signal);
-      for (const pending of this.#pending.values()) {
+      for (const pending of this.#pending) {
         if (pending.lost === signal) this.settle(pending, UNCONFIRMED);
       }
     };

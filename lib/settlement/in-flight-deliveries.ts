@@ -1,15 +1,16 @@
 import type { BrokerDelivery } from '../amqp/port';
+import { LinkedList } from '../linked-list';
 import type { InFlight } from './in-flight';
 
 /** The deliveries in flight of one subscription, in the order in which their handling began. */
 export class InFlightDeliveries implements Iterable<InFlight> {
-  readonly #all = new Set<InFlight>();
+  readonly #all = new LinkedList<InFlight>();
 
   /** @param now on the clock's monotonic scale. */
   constructor(private readonly now: () => number) {}
 
   [Symbol.iterator](): IterableIterator<InFlight> {
-    return this.#all.values();
+    return this.#all[Symbol.iterator]();
   }
 
   get size(): number {
@@ -21,13 +22,13 @@ export class InFlightDeliveries implements Iterable<InFlight> {
   }
 
   delete(inFlight: InFlight): void {
-    this.#all.delete(inFlight);
+    this.#all.remove(inFlight);
   }
 
   /** How long the oldest has been in flight, in ms; 0 if there is none. */
   get oldestAge(): number {
-    for (const { startedAt } of this.#all) return this.now() - startedAt;
-    return 0;
+    const { first } = this.#all;
+    return first === undefined ? 0 : this.now() - first.startedAt;
   }
 
   /** How long the oldest that is younger than `ms` has been in flight, in ms; 0 if there is none. */

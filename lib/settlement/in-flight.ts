@@ -1,10 +1,11 @@
 import type { BrokerDelivery } from '../amqp/port';
 import type { DeliveryRecord } from '../delivery/delivery-record';
+import type { Linked } from '../linked-list';
 import type { RepublishError } from '../model/errors';
 import type { RepublishedMessage } from '../model/settlement';
 
 /** One delivery from its arrival until it is settled and its `andAfter` work has ended. */
-export interface InFlight {
+export interface InFlight extends Linked<InFlight> {
   readonly delivery: DeliveryRecord;
   readonly brokerDelivery: BrokerDelivery;
   /** When its handling began, or until then when it arrived; on the clock's monotonic scale. */

@@ -107,6 +107,8 @@ export class Receiver {
       startedAt,
       settling: false,
       givenUp: false,
+      previous: undefined,
+      next: undefined,
     };
     if (this.#isTakenOut(inFlight)) return;
     if (this.#line !== undefined) return this.#line.add(inFlight);

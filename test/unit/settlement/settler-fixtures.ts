@@ -95,6 +95,8 @@ export function aSettler(given: Given = {}) {
     startedAt: clock.monotonic(),
     settling: false,
     givenUp: false,
+    previous: undefined,
+    next: undefined,
   };
   const host: ReceiverHost = {
     clock,
