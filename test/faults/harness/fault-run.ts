@@ -11,6 +11,8 @@ import { Load } from './load';
 import type { Random } from './random';
 import { Service } from './service';
 
+const PASSWORD = 'faults';
+
 /** What a run under faults is made of. */
 export interface FaultRunOptions
   extends Partial<Pick<MixedLoadSettings, 'heartbeatSeconds' | 'republishTimeout' | 'attempts'>> {
@@ -28,6 +30,8 @@ export interface FaultRunOptions
   readonly prefetch?: number;
   /** Messages a second. */
   readonly rate?: number;
+  /** How long a handler works at most, in ms. */
+  readonly longestWork?: number;
 }
 
 /** Services under a steady mixed load, and what is known of each message. */
@@ -39,6 +43,8 @@ export class FaultRun {
   readonly prefetch: number;
   /** What went wrong with a service: an exit that no fault caused, or a rejection that nobody handled. */
   readonly problems: string[] = [];
+  /** The instance that no fault ends. */
+  survivor: Service | undefined;
   /** How many faults there were. */
   faults = 0;
   /** How long it took until a service ran a handler again, in ms, one for each fault that was measured. */
@@ -51,13 +57,15 @@ export class FaultRun {
   constructor(readonly options: FaultRunOptions) {
     this.queue = unique(options.name);
     this.prefetch = options.prefetch ?? 20;
-    const { serverUrl: url, random, rate = 200 } = options;
-    this.load = new Load({ url, queue: this.queue, rate, random });
+    const { serverUrl: url, random, rate = 200, longestWork = 15 } = options;
+    this.load = new Load({ url, queue: this.queue, rate, random, longestWork });
   }
 
-  /** Starts the services, which declare the queue, then the load. */
+  /** Starts the services, which declare the queue, then the load. The services have a user of their own. */
   async start(): Promise<void> {
-    const { instances = 2 } = this.options;
+    const { instances = 2, management } = this.options;
+    await management.addUser(this.queue, PASSWORD);
+    await management.setPermissions(this.queue, {});
     await Promise.all(Array.from({ length: instances }, () => this.startService().ready()));
     this.load.start();
   }
@@ -67,7 +75,12 @@ export class FaultRun {
     const { heartbeatSeconds, republishTimeout } = this.options;
     this.#started += 1;
     const settings: MixedLoadSettings = {
-      url: [...urls],
+      url: urls.map((url) => {
+        const own = new URL(url);
+        own.username = this.queue;
+        own.password = PASSWORD;
+        return own.href;
+      }),
       queue: this.queue,
       queueType,
       prefetch: this.prefetch,
@@ -114,6 +127,7 @@ export class FaultRun {
     await this.load.stop();
     await this.#rest(timeoutMs).catch((error: unknown) => this.problems.push(String(error)));
     await this.end();
+    await this.options.management.deleteUser(this.queue);
     const queues = await this.#queues();
     const isDead = (name: string): boolean => name === `${this.queue}.dead`;
     const queued: number[] = [];

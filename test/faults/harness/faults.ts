@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { basicAck, fromServer } from '../../support/proxy';
 import type { FaultRun } from './fault-run';
-import { LOAD } from './load';
 import type { Service } from './service';
 
 /** One fault, injected into a run under load. Resolves once it is over and the services are back. */
@@ -12,14 +11,17 @@ const SHUTDOWN_TIMEOUT = 5_000;
 /** What closing channels and connections, and the exit, may take on top. */
 const CLOSING_TIME = 2_000;
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
 
-async function allRecovered(run: FaultRun, since = Date.now()): Promise<void> {
+/** Waits until each service begins a run again. */
+export async function allRecovered(run: FaultRun, since = Date.now()): Promise<void> {
   await Promise.all(run.running.map((service) => run.recovered(service, since)));
 }
 
+/** One of the services, but not the one that is to live on. */
 function oneOf(run: FaultRun): Service {
-  return run.options.random.pick(run.running);
+  return run.options.random.pick(run.running.filter((service) => service !== run.survivor));
 }
 
 /** Kills one of the services, and starts another one in its place. */
@@ -48,7 +50,7 @@ export const terminate: Fault = async (run) => {
 export const closeConnections: Fault = async (run) => {
   run.fault();
   const since = Date.now();
-  await run.options.management.closeConnections(({ givenName }) => givenName !== LOAD);
+  await run.options.management.closeConnections(({ user }) => user === run.queue);
   await allRecovered(run, since);
 };
 
@@ -110,4 +112,28 @@ export const block: Fault = async (run) => {
   service.block(heartbeatSeconds * 2_500);
   await pause(heartbeatSeconds * 2_500);
   await run.recovered(service);
+};
+
+/** The links are cut again and again while a service starts. */
+export const cutsAtStartup: Fault = async (run) => {
+  const service = run.startService();
+  for (let cuts = 0; cuts < 5 && !service.isReady; cuts += 1) {
+    await pause(run.options.random.integer(300, 600));
+    run.fault();
+    run.options.proxy.cutAll();
+  }
+  await service.ready();
+  await allRecovered(run);
+};
+
+/** The links are cut while a service shuts down. */
+export const cutAtShutdown: Fault = async (run) => {
+  run.fault();
+  const { proxy, random } = run.options;
+  const service = oneOf(run);
+  service.signal('SIGTERM');
+  await pause(random.integer(0, 40));
+  proxy.cutAll();
+  expect(await service.exit, service.report()).toBe(0);
+  await run.startService().ready();
 };

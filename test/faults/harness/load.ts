@@ -16,9 +16,6 @@ const MIX: Readonly<Partial<Record<Kind, number>>> = {
 
 const KINDS = Object.entries(MIX).flatMap(([kind, count]) => Array<Kind>(count).fill(kind as Kind));
 
-/** The name of the connection of the load. */
-export const LOAD = 'load';
-
 const INVALID = Buffer.from('{"n": ');
 const OPTIONS = { persistent: true, mandatory: true, contentType: 'application/json' } as const;
 const TICK = 10;
@@ -32,7 +29,7 @@ export interface LoadOptions {
   readonly rate: number;
   readonly random: Random;
   /** How long a handler works at most, in ms. */
-  readonly longestWork?: number;
+  readonly longestWork: number;
 }
 
 /** Publishes numbered messages of all kinds to a queue until it is stopped, with confirms. */
@@ -90,7 +87,7 @@ export class Load {
   #publish(): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    const { random, queue, longestWork = 15 } = this.options;
+    const { random, queue, longestWork } = this.options;
     this.published += 1;
     const n = this.published;
     const kind = random.pick(KINDS);
@@ -110,10 +107,7 @@ export class Load {
   }
 
   async #open(): Promise<void> {
-    const connection = await connect(this.options.url, {
-      noDelay: true,
-      clientProperties: { connection_name: LOAD },
-    });
+    const connection = await connect(this.options.url, { noDelay: true });
     connection.on('error', () => undefined);
     connection.once('close', () => {
       this.#channel = undefined;
