@@ -6,7 +6,13 @@ import {
   type OnModuleInit,
   ServiceUnavailableException,
 } from '@nestjs/common';
-import { SettlementEvents, SubscriptionRegistry } from 'nestjs-settle';
+import {
+  type PauseCause,
+  SettlementEvents,
+  SubscriptionEvents,
+  SubscriptionRegistry,
+  type SubscriptionState,
+} from 'nestjs-settle';
 import { Billing } from '../../sample-app/billing';
 
 declare const counter: { add(count: number, labels: Record<string, string>): void };
@@ -44,5 +50,20 @@ export class SettlementCounter implements OnModuleInit {
     this.settlements.subscribe(({ subscription, decision, status }) => {
       counter.add(1, { handler: subscription.handler, decision: decision.kind, status });
     });
+  }
+}
+
+@Injectable()
+export class StateGauge implements OnModuleInit {
+  constructor(private readonly subscriptions: SubscriptionEvents) {}
+
+  onModuleInit(): void {
+    this.subscriptions.subscribe(({ subscription, from, to, cause }) => {
+      if (to !== from) this.gauge(subscription.handler, to, cause);
+    });
+  }
+
+  private gauge(handler: string, state: SubscriptionState, cause: PauseCause | undefined): void {
+    counter.add(1, { handler, state, ...(cause && { cause }) });
   }
 }
