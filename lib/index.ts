@@ -1,5 +1,14 @@
 export { Delivery } from './delivery/delivery.decorator';
 export { SettleHeaders } from './delivery/headers';
+export type {
+  ApplicationDescription,
+  BindingDescription,
+  ConsumerDescription,
+  EffectDescription,
+  ExchangeDescription,
+  QueueDescription,
+  SubscriptionDescription,
+} from './description/description';
 export { SubscriptionRegistry } from './lifecycle/registry';
 export { SettlementEvents } from './lifecycle/settlement-events';
 export { SubscriptionEvents } from './lifecycle/subscription-events';

@@ -3,6 +3,7 @@ import type { SubscribeOptions } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { Broker } from './port';
 import type { QueueClient } from './queue-client';
+import type { TopologyClient } from './topology-client';
 
 /** One of the application's connections. */
 export interface BrokerConnection {
@@ -23,9 +24,24 @@ export interface BrokerConnection {
   prefetchOf(channel: string | undefined): number;
   /** The type of an exchange that the connection declares; `undefined` if it does not declare it. */
   exchangeTypeOf(exchange: string): string | undefined;
+  readonly virtualHost: string;
+  /** The exchanges that the connection declares. */
+  readonly exchanges: readonly DeclaredExchange[];
+  /** Declares and checks on the connection; `undefined` while it is down. */
+  topologyClient(): TopologyClient | undefined;
   broker(dependencies: BrokerDependencies): Broker;
   /** A client on connections of its own. Rejects if the broker cannot be reached. */
   openQueueClient(): Promise<QueueClient>;
+}
+
+/** An exchange as it is declared. */
+export interface DeclaredExchange {
+  readonly name: string;
+  readonly type: string;
+  readonly durable: boolean;
+  readonly autoDelete: boolean;
+  readonly internal: boolean;
+  readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** What a broker depends on. */

@@ -1,3 +1,4 @@
+import { texts } from '../log/texts';
 import { backoffDeclarationOf } from '../model/backoff';
 import type { QueueType } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -18,6 +19,16 @@ export interface QueueDeclaration {
 
 /** The version of a server: major and minor. */
 export type ServerVersion = readonly [major: number, minor: number];
+
+/**
+ * The version in a text: `4.3`, `4.3.6`.
+ * @throws RangeError if it is not a version.
+ */
+export function versionOf(text: string): ServerVersion {
+  const [, major, minor] = /^(\d{1,3})\.(\d{1,3})(?:\.|$)/.exec(text) ?? [];
+  if (minor === undefined) throw new RangeError(texts.versionInvalid(text));
+  return [Number(major), Number(minor)];
+}
 
 /** Whether a version is at least another. */
 export function isAtLeast([major, minor]: ServerVersion, least: ServerVersion): boolean {

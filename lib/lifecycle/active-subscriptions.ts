@@ -3,6 +3,7 @@ import type { Broker } from '../amqp/port';
 import { texts } from '../log/texts';
 import { SettleStartupError } from '../model/errors';
 import type { ActiveSubscription } from './active-subscription';
+import type { PlannedConsumer } from './planned-consumers';
 
 /** The subscriptions and brokers of the running application, and whether they have all started. */
 @Injectable()
@@ -11,6 +12,7 @@ export class ActiveSubscriptions {
   readonly started: Promise<void>;
   #list: readonly ActiveSubscription[] = [];
   #brokers: readonly Broker[] = [];
+  #consumers: readonly PlannedConsumer[] = [];
   #settleStarted: { resolve: () => void; reject: (reason: Error) => void } | undefined;
 
   constructor() {
@@ -30,9 +32,19 @@ export class ActiveSubscriptions {
     return this.#brokers;
   }
 
-  register(list: readonly ActiveSubscription[], brokers: readonly Broker[]): void {
+  /** What was planned, for descriptions. */
+  get consumers(): readonly PlannedConsumer[] {
+    return this.#consumers;
+  }
+
+  register(
+    list: readonly ActiveSubscription[],
+    brokers: readonly Broker[],
+    consumers: readonly PlannedConsumer[],
+  ): void {
     this.#list = list;
     this.#brokers = brokers;
+    this.#consumers = consumers;
     void Promise.allSettled(list.map(({ consumed }) => consumed)).then((results) => {
       const refusal = refusalOf(list);
       const stopped = results.find((result) => result.status === 'rejected');

@@ -40,12 +40,13 @@ export class SubscriptionRegistrar
     const { planned, interceptors } = this.#plan();
     const environment = { interceptors, isPanic: this.options.isPanic };
     const brokers = new Map<BrokerConnection, Broker>();
-    const list = consumersOf(planned).map((plan) => {
+    const consumers = consumersOf(planned);
+    const list = consumers.map((plan) => {
       const broker = brokers.get(plan.connection) ?? this.#brokerOf(plan.connection);
       brokers.set(plan.connection, broker);
       return this.factory.create(plan, environment, broker);
     });
-    this.active.register(list, [...brokers.values()]);
+    this.active.register(list, [...brokers.values()], consumers);
     await Promise.all(list.map(({ consumer }) => consumer?.start()));
     await this.#requireAccepted();
     if (!this.shutdown.hasBegun) this.watch.start();

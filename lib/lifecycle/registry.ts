@@ -1,4 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { versionOf } from '../amqp/queue-declarations';
+import { describeConsumers } from '../description/describe';
+import type { ApplicationDescription } from '../description/description';
 import { texts } from '../log/texts';
 import type { SubscriptionStatus } from '../model/subscription-status';
 import type { HandlerClass, MethodName } from '../subscribe/token';
@@ -69,6 +72,16 @@ export class SubscriptionRegistry {
     name?: string,
   ): Promise<void> {
     this.#find(type, method, name).active.resume();
+  }
+
+  /**
+   * Describes what the subscriptions declare and do: queues, bindings, and what becomes of a message after
+   * every outcome and failure. Empty before the application has started.
+   * @param options `rabbitmq`: the version for which it holds, default `'4.3'`.
+   * @throws RangeError if that is not a version.
+   */
+  describe({ rabbitmq = '4.3' }: { readonly rabbitmq?: string } = {}): ApplicationDescription {
+    return describeConsumers(this.active.consumers, versionOf(rabbitmq));
   }
 
   #find(

@@ -1,6 +1,7 @@
 import { applicationTexts } from './application-texts';
 import { cliTexts } from './cli-texts';
 import { deadLetterTexts } from './dead-letter-texts';
+import { descriptionTexts } from './description-texts';
 import { messageTexts } from './message-texts';
 import { optionTexts } from './option-texts';
 import { rabbitmqTexts } from './rabbitmq-texts';
@@ -15,4 +16,5 @@ export const texts = {
   ...testingTexts,
   ...deadLetterTexts,
   ...cliTexts,
+  ...descriptionTexts,
 };

@@ -2,12 +2,13 @@ import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
 import type { QueueClient } from '../amqp/queue-client';
+import type { TopologyClient } from '../amqp/topology-client';
 import type { Clock } from '../clock';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { MemoryConsumer } from './memory-consumer';
 import { MemoryQueueClient } from './memory-queue-client';
 import type { MemoryServer } from './memory-server';
-import type { MemoryClient } from './memory-topology';
+import { type MemoryClient, memoryTopologyClientOf } from './memory-topology';
 
 /** The broker of one connection to the server in memory. */
 export class MemoryBroker implements Broker {
@@ -53,7 +54,10 @@ export class MemoryConnection implements BrokerConnection {
   #broker: MemoryBroker | undefined;
 
   constructor(
-    private readonly options: Omit<BrokerConnection, 'broker' | 'openQueueClient'>,
+    private readonly options: Omit<
+      BrokerConnection,
+      'broker' | 'openQueueClient' | 'topologyClient'
+    >,
     private readonly server: MemoryServer,
     private readonly clock: Clock,
     /** The owner of the exclusive queues that are declared through it. */
@@ -94,6 +98,19 @@ export class MemoryConnection implements BrokerConnection {
 
   exchangeTypeOf(exchange: string): string | undefined {
     return this.options.exchangeTypeOf(exchange);
+  }
+
+  get virtualHost(): string {
+    return this.options.virtualHost;
+  }
+
+  get exchanges(): BrokerConnection['exchanges'] {
+    return this.options.exchanges;
+  }
+
+  topologyClient(): TopologyClient {
+    const { server, owner } = this;
+    return memoryTopologyClientOf({ server, owner });
   }
 
   /** Its consumers; none before the application has started. */

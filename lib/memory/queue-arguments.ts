@@ -1,3 +1,4 @@
+import { comparedArgumentsOf } from '../amqp/compared-arguments';
 import { isAtLeast, type ServerVersion } from '../amqp/queue-declarations';
 import { texts } from '../log/texts';
 import {
@@ -13,57 +14,7 @@ import type { Table } from './stored-message';
 
 type Type = 'classic' | 'quorum';
 
-const COMMON = [
-  'x-expires',
-  'x-message-ttl',
-  'x-dead-letter-exchange',
-  'x-dead-letter-routing-key',
-  'x-max-length',
-  'x-max-length-bytes',
-];
-const CLASSIC = [
-  ...COMMON,
-  'x-max-priority',
-  'x-overflow',
-  'x-queue-mode',
-  'x-queue-version',
-  'x-single-active-consumer',
-  'x-queue-type',
-  'x-queue-master-locator',
-];
-const QUORUM = [
-  'x-dead-letter-exchange',
-  'x-dead-letter-routing-key',
-  'x-dead-letter-strategy',
-  'x-expires',
-  'x-max-length',
-  'x-max-length-bytes',
-  'x-max-in-memory-length',
-  'x-max-in-memory-bytes',
-  'x-overflow',
-  'x-single-active-consumer',
-  'x-queue-type',
-  'x-quorum-initial-group-size',
-  'x-delivery-limit',
-  'x-message-ttl',
-  'x-queue-leader-locator',
-];
-const QUORUM_FROM_4_3 = [
-  'x-consumer-disconnected-timeout',
-  'x-consumer-timeout',
-  'x-delayed-retry-type',
-  'x-delayed-retry-min',
-  'x-delayed-retry-max',
-];
 const STREAM = ['x-max-age', 'x-stream-max-segment-size-bytes', 'x-initial-cluster-size'];
-
-/** The arguments that a queue of a type has, in the order in which the server compares them. */
-export function argumentsOf(type: Type, version: ServerVersion): readonly string[] {
-  if (type === 'quorum') {
-    return isAtLeast(version, [4, 3]) ? [...QUORUM, ...QUORUM_FROM_4_3] : QUORUM;
-  }
-  return isAtLeast(version, [4, 0]) ? [...CLASSIC, 'x-queue-leader-locator'] : CLASSIC;
-}
 
 /** The type that a declaration asks for. */
 export function queueTypeOf({ arguments: args }: QueueProperties): Type {
@@ -99,8 +50,12 @@ export function requireValidQueue(
   if (typeRefusal !== undefined) refuse(`invalid arg 'x-queue-type' for ${where}: ${typeRefusal}`);
   if (args['x-queue-type'] === 'stream') refuse(texts.noStreamsInMemory(queue));
   requireValidArguments(queue, args, {
-    known: argumentsOf(queueTypeOf(properties), version),
-    others: [...argumentsOf('classic', version), ...argumentsOf('quorum', version), ...STREAM],
+    known: comparedArgumentsOf(queueTypeOf(properties), version),
+    others: [
+      ...comparedArgumentsOf('classic', version),
+      ...comparedArgumentsOf('quorum', version),
+      ...STREAM,
+    ],
     checks: QUEUE_ARGUMENT_CHECKS,
     type: queueTypeOf(properties),
     version,

@@ -1,4 +1,5 @@
 import { isAtLeast, type QueueDeclaration, type ServerVersion } from '../amqp/queue-declarations';
+import { wireArgumentsOf } from '../amqp/wire-arguments';
 import { type FieldType, fieldTypeOf, transferTable } from './field-values';
 import { lockedQueue, ServerError } from './server-error';
 import type { Table } from './stored-message';
@@ -10,18 +11,6 @@ export interface QueueProperties {
   readonly autoDelete: boolean;
   readonly arguments: Table;
 }
-
-/** The options that amqplib sends as arguments. */
-const OPTIONS = {
-  expires: 'x-expires',
-  messageTtl: 'x-message-ttl',
-  deadLetterExchange: 'x-dead-letter-exchange',
-  deadLetterRoutingKey: 'x-dead-letter-routing-key',
-  maxLength: 'x-max-length',
-  maxPriority: 'x-max-priority',
-  overflow: 'x-overflow',
-  queueMode: 'x-queue-mode',
-} as const;
 
 /** Numbers are compared as whole ones or as fractions, whatever their size. */
 const CLASSES: Readonly<Partial<Record<FieldType, string>>> = {
@@ -45,12 +34,7 @@ export function queuePropertiesOf(
   version: ServerVersion,
 ): QueueProperties {
   const { durable = true, exclusive = false, autoDelete = false } = declaration;
-  const args: Record<string, unknown> = { ...declaration.arguments };
-  for (const [option, name] of Object.entries(OPTIONS)) {
-    const value: unknown = Reflect.get(declaration, option);
-    if (value !== undefined) args[name] = value;
-  }
-  const { value } = transferTable(args);
+  const { value } = transferTable(wireArgumentsOf(declaration));
   return {
     durable: durable && !exclusive, // An exclusive queue is never durable.
     exclusive,

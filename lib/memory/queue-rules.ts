@@ -1,5 +1,6 @@
+import { comparedArgumentsOf } from '../amqp/compared-arguments';
 import { DEFAULT_DELIVERY_LIMIT, isAtLeast, type ServerVersion } from '../amqp/queue-declarations';
-import { argumentsOf, queueTypeOf } from './queue-arguments';
+import { queueTypeOf } from './queue-arguments';
 import type { QueueProperties } from './queue-properties';
 import type { ReturnKind, StorageRules, StoredMessage, Table } from './stored-message';
 import { propertyBytesOf } from './wire-properties';
@@ -58,7 +59,7 @@ export function rulesOf(properties: QueueProperties, version: ServerVersion): Qu
   const limit = limitOf(isQuorum, number('x-delivery-limit'), version);
   return {
     type,
-    comparedArguments: argumentsOf(type, version),
+    comparedArguments: comparedArgumentsOf(type, version),
     limit,
     ttl: number('x-message-ttl') ?? Number.POSITIVE_INFINITY,
     expires: number('x-expires'),

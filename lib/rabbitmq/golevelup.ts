@@ -1,13 +1,16 @@
 import { AmqpConnection, MessageHandlerErrorBehavior } from '@golevelup/nestjs-rabbitmq';
-import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
+import type { BrokerConnection, BrokerDependencies, DeclaredExchange } from '../amqp/connection';
 import type { Broker } from '../amqp/port';
 import type { QueueClient } from '../amqp/queue-client';
+import type { TopologyClient } from '../amqp/topology-client';
 import type { Clock } from '../clock';
 import type { SubscribeOptions } from '../model/options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { ManagedConnection } from './managed-connection';
+import { type ServerAddress, virtualHostOf } from './peer';
 import { RabbitMQBroker } from './rabbitmq-broker';
 import { RabbitMQQueueClient } from './rabbitmq-queue-client';
+import { topologyClientOf } from './scratch-channel';
 
 const DEFAULT_PREFETCH = 10;
 
@@ -81,6 +84,34 @@ export class GolevelupConnection implements BrokerConnection {
     const { exchanges, defaultExchangeType } = this.#configuration;
     const declared = exchanges.find(({ name }) => name === exchange);
     return declared && (declared.type ?? defaultExchangeType);
+  }
+
+  get virtualHost(): string {
+    const [first] = [this.#configuration.uri ?? []].flat() as readonly ServerAddress[];
+    return first === undefined ? '/' : virtualHostOf(first);
+  }
+
+  get exchanges(): readonly DeclaredExchange[] {
+    const { exchanges, defaultExchangeType } = this.#configuration;
+    return exchanges
+      .filter(({ createExchangeIfNotExists = true }) => createExchangeIfNotExists)
+      .map(({ name, type = defaultExchangeType, options = {} }) => ({
+        name,
+        type,
+        durable: options.durable ?? true,
+        autoDelete: options.autoDelete ?? false,
+        internal: options.internal ?? false,
+        arguments: {
+          ...options.arguments,
+          ...(options.alternateExchange && { 'alternate-exchange': options.alternateExchange }),
+        },
+      }));
+  }
+
+  topologyClient(): TopologyClient | undefined {
+    this.#managed ??= new ManagedConnection(this.connection, this.clock);
+    const { current } = this.#managed;
+    return current && topologyClientOf(current);
   }
 
   broker(parts: BrokerDependencies): Broker {

@@ -36,6 +36,28 @@ describe('SubscriptionRegistry', async () => {
     expect(() => registry.get(Handler, 'three' as never)).toThrow(/Handler\.three.*found none/);
   });
 
+  it('describes every subscription for a version of RabbitMQ', async () => {
+    const queue = unique('described');
+    const Handler = handlerOf(
+      { queue, queueType: 'quorum', deadLetter: `${queue}.dead` },
+      () => {},
+    );
+    const { registry } = await startApp({ providers: [Handler] });
+    const [consumer] = registry.describe().consumers;
+    expect(consumer).toMatchObject({
+      queue,
+      queueType: 'quorum',
+      consumes: true,
+      virtualHost: '/',
+    });
+    expect(consumer?.queues.map(({ name }) => name)).toEqual([queue, `${queue}.dead`]);
+    expect(consumer?.queues[0]?.arguments['x-delivery-limit']).toBe(-1);
+    expect(consumer?.subscriptions[0]?.handler).toBe('Handler.handle');
+    const [older] = registry.describe({ rabbitmq: '3.13' }).consumers;
+    expect(older?.queues[0]?.arguments).not.toHaveProperty('x-delivery-limit');
+    expect(() => registry.describe({ rabbitmq: 'x' })).toThrow(/expected a version/);
+  });
+
   it('pauses one subscription until nothing is in flight, and resumes it', async () => {
     const queue = unique('pause');
     const [started, end] = [new Gate(), new Gate()];

@@ -2,6 +2,7 @@ import type { ConformanceScenario } from './adapter';
 import { consumerScenarios } from './consumers';
 import { carbonScenarios, deadLetteringScenarios, limitScenarios } from './dead-lettering';
 import { declarationScenarios } from './declarations';
+import { differenceScenarios } from './differences';
 import { exchangeScenarios } from './exchanges';
 import { fieldScenarios } from './fields';
 import { intakeScenarios } from './intake';
@@ -35,4 +36,5 @@ export const conformanceScenarios: readonly ConformanceScenario[] = [
   ...lengthScenarios,
   ...consumerScenarios,
   ...intakeScenarios,
+  ...differenceScenarios,
 ];

@@ -19,6 +19,8 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
     handlerOptions: () => undefined,
     prefetchOf: () => 10,
     exchangeTypeOf: () => undefined,
+    virtualHost: '/',
+    exchanges: [],
   };
   const connection = new MemoryConnection(options, server, clock);
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

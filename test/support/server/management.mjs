@@ -193,6 +193,21 @@ export class Management extends Administration {
   }
 
   /**
+   * Imports definitions with `rabbitmqctl import_definitions`, from a file where the command sees one.
+   *
+   * @param {object} definitions
+   * @returns {Promise<string>}
+   */
+  async importDefinitions(definitions) {
+    const { command, environment } = this.#need('ctl');
+    const before = command.slice(0, -1);
+    const script =
+      'file=$(mktemp --suffix=.json); printf %s "$1" > "$file"; "$0" --quiet import_definitions "$file"; status=$?; rm "$file"; exit $status';
+    const parameters = ['sh', '-c', script, command.at(-1) ?? '', JSON.stringify(definitions)];
+    return run([...before, ...parameters], { environment, name: 'import_definitions' });
+  }
+
+  /**
    * The end of the broker's log.
    *
    * @param {number} [lines]

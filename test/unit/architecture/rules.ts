@@ -16,7 +16,7 @@ const MOST_PARAMETERS = 7;
 
 const MESSAGE = ['log', 'model', 'delivery'];
 const APPLICATION = [...MESSAGE, 'subscribe', 'pipeline', 'amqp', 'settlement', 'nest'];
-const MODULE = [...APPLICATION, 'lifecycle', 'rabbitmq'];
+const MODULE = [...APPLICATION, 'description', 'lifecycle', 'rabbitmq'];
 
 /** What each room, and each file beside the rooms, may import besides itself and what all may. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -32,7 +32,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   rabbitmq: [...MESSAGE, 'amqp'],
   memory: [...MESSAGE, 'amqp'],
   nest: [...MESSAGE, 'subscribe', 'pipeline'],
-  lifecycle: APPLICATION,
+  description: [...MESSAGE, 'amqp', 'settlement'],
+  lifecycle: [...APPLICATION, 'description'],
   'connections.ts': ['nest', 'rabbitmq'],
   'dead-letters': [...MESSAGE, 'amqp', 'nest', 'rabbitmq', 'connections.ts'],
   cli: [...MESSAGE, 'amqp', 'rabbitmq', 'dead-letters'],
