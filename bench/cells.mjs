@@ -122,6 +122,7 @@ function costCells() {
         ['settle-plain', 'amqplib-multiple'],
       ],
     },
+    { ...common, name: 'batches', groups: [['settle-plain', 'settle-batch']] },
     {
       ...common,
       name: 'cost of a parameter decorator and a ValidationPipe',

@@ -43,6 +43,7 @@ const all = {
   settle: { name: 'nestjs-settle, everything on', packageName: NESTJS_SETTLE },
   'settle-declared': { name: 'nestjs-settle, without timeout, events, andAfter' },
   'settle-plain': { name: 'nestjs-settle, plain' },
+  'settle-batch': { name: 'nestjs-settle, batches of 100' },
   'settle-parameter': { name: 'nestjs-settle, one parameter decorator' },
   'settle-pipe': { name: 'nestjs-settle, ValidationPipe' },
   'settle-retry': { name: 'nestjs-settle' },

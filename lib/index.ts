@@ -21,7 +21,7 @@ export {
   linear,
   steps,
 } from './model/backoff';
-export type { ConsumerOptions, RateOptions } from './model/consumer-options';
+export type { BatchOptions, ConsumerOptions, RateOptions } from './model/consumer-options';
 export type { DeadLetterReason, Decision } from './model/decision';
 export type { Headers, IncomingMessage } from './model/delivery';
 export { type Duration, parseDuration } from './model/duration';
@@ -104,6 +104,7 @@ export type {
 } from './model/subscription-status';
 export { SettleModule, type SettleOptionsFactory } from './settle.module';
 export {
+  type BatchResult,
   type HandlerDecorator,
   type HandlerResult,
   Subscribe,

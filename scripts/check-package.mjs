@@ -64,7 +64,7 @@ const entryNames = {
 };
 
 /** What the unpacked package may take, in bytes. */
-const sizeLimit = 1_000_000;
+const sizeLimit = 1_200_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'nestjs-settle-package-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -8,6 +8,7 @@ const guide = [
   { text: 'Retries', link: '/retries' },
   { text: 'Limits', link: '/limits' },
   { text: 'Pauses', link: '/pauses' },
+  { text: 'Batches', link: '/batches' },
   { text: 'Dead letters', link: '/dead-letters' },
   { text: 'Testing', link: '/testing' },
 ];

@@ -9,6 +9,8 @@ import type { IsPanic } from '../model/settle-options';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { HandlerCaller } from '../nest/handler-caller';
 import { CLOCK } from '../nest/tokens';
+import type { BatchHandling } from '../pipeline/batch';
+import { batchChainOf } from '../pipeline/batch-chain';
 import { chainOf } from '../pipeline/chain';
 import type { Handling } from '../pipeline/interceptor';
 import { unmatchedHandling } from '../pipeline/unmatched';
@@ -26,6 +28,8 @@ import { SettlementStream } from './settlement-events';
 import { startupLine } from './startup-line';
 import { SubscriptionStateStream } from './subscription-events';
 import { SubscriptionLogs } from './subscription-logs';
+
+type AnyHandling = Handling<DeliveryRecord> | BatchHandling;
 
 /** What all chains of an application share. */
 export interface ChainEnvironment {
@@ -54,7 +58,7 @@ export class ActiveSubscriptionFactory {
     const { clock } = this;
     const { subscription, connection, isSelective } = planned;
     const log = this.logs.of(subscription);
-    const receiverOf = (own: SubscriptionMetadata, chain: Handling<DeliveryRecord>): Receiver =>
+    const receiverOf = (own: SubscriptionMetadata, chain: AnyHandling): Receiver =>
       new Receiver(
         own,
         chain,
@@ -91,15 +95,18 @@ export class ActiveSubscriptionFactory {
   #chainOf(
     { handler, subscription, connection }: PlannedSubscription,
     environment: ChainEnvironment,
-  ): Handling<DeliveryRecord> {
-    return chainOf({
+  ): AnyHandling {
+    const parts = {
       ...environment,
       subscription,
-      call: this.caller.callOf(handler, subscription.options),
       clock: this.clock,
       log: this.logs.of(subscription),
       deserializer: connection.deserializer,
-    });
+    };
+    if (subscription.batch !== undefined) {
+      return batchChainOf({ ...parts, ...this.caller.batchCallOf(handler, subscription.options) });
+    }
+    return chainOf({ ...parts, call: this.caller.callOf(handler, subscription.options) });
   }
 
   #hostOf(subscription: SubscriptionMetadata, active: () => ActiveSubscription): ReceiverHost {

@@ -17,11 +17,11 @@ import { joinOptions } from '../subscribe/bindings';
 import { faultsOf } from '../subscribe/normalize';
 import { resolveSettleOptions } from '../subscribe/resolve-settle-options';
 import { resolveInterceptors } from './interceptor-resolver';
+import { batchFaults, limitFaults } from './limit-checks';
 import {
   conflictsIn,
   connectionFor,
   golevelupConflictsIn,
-  limitFaults,
   routingFaults,
   schemaFaults,
 } from './planning-checks';
@@ -63,6 +63,7 @@ export class SubscriptionPlanner {
     const { planned, faults } = this.#planAll(explored.handlers, resolved.defaults);
     const all = [
       ...this.#moduleFaults(),
+      ...batchFaults(planned, interceptors.length > 0),
       ...optionFaults,
       ...interceptorFaults,
       ...explored.faults,

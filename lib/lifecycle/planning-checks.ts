@@ -1,6 +1,5 @@
 import type { BrokerConnection } from '../amqp/connection';
 import { texts } from '../log/texts';
-import { consumerTimeoutOf } from '../model/consumer-timeout';
 import { isPayloadSchema } from '../model/schema';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { GolevelupHandler } from '../nest/golevelup-handlers';
@@ -50,27 +49,6 @@ export function prefetchOf(
   connection: BrokerConnection,
 ): number {
   return prefetch ?? connection.prefetchOf(queueOptions.channel);
-}
-
-/** Limits that the prefetch does not allow, a line each. */
-export function limitFaults(
-  subscription: SubscriptionMetadata,
-  connection: BrokerConnection,
-): string[] {
-  const { handler, concurrency, rate } = subscription;
-  const prefetch = prefetchOf(subscription, connection);
-  const faults: string[] = [];
-  if (concurrency !== undefined && concurrency > prefetch) {
-    faults.push(texts.option(handler, 'concurrency', texts.withinPrefetch(prefetch), concurrency));
-  }
-  const timeout = consumerTimeoutOf(subscription);
-  if (rate === undefined || timeout === undefined) return faults;
-  const heldBack = (prefetch / rate.limit) * rate.per;
-  if (heldBack > timeout / 2) {
-    const expected = texts.heldBackTooLong(prefetch, heldBack, timeout);
-    faults.push(texts.option(handler, 'rate', expected, subscription.options.rate ?? rate));
-  }
-  return faults;
 }
 
 /** Subscriptions that share a queue or a consumer tag and must not, a line each. */

@@ -25,12 +25,27 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
   ].join('; ');
 }
 
-function limits({ concurrency, rate, singleActiveConsumer }: SubscriptionMetadata): string[] {
+function limits({
+  batch,
+  concurrency,
+  rate,
+  singleActiveConsumer,
+}: SubscriptionMetadata): string[] {
   return [
+    ...(batch === undefined ? [] : [batchText(batch)]),
     ...(concurrency === undefined ? [] : [`concurrency ${concurrency}`]),
     ...(rate === undefined ? [] : [`rate ${rate.limit} per ${durationText(rate.per)}`]),
     ...(singleActiveConsumer ? ['single active consumer'] : []),
   ];
+}
+
+function batchText({
+  size,
+  wait,
+  concurrency,
+}: NonNullable<SubscriptionMetadata['batch']>): string {
+  const atOnce = concurrency === 1 ? '' : `, ${concurrency} at once`;
+  return `batches of ${size} after ${durationText(wait)}${atOnce}`;
 }
 
 function undeclared({ declare, bindings, deadLetter }: SubscriptionMetadata): string[] {

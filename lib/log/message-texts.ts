@@ -115,6 +115,8 @@ export const messageTexts = {
     `An interceptor resolved with ${found(value)}, which is not an outcome; expected the result of next() or another outcome`,
   unmatched: (queue: string, routingKey: string, type: unknown): string =>
     `No method of queue "${queue}" takes the message (routing key ${found(routingKey)}, type ${found(type)})`,
+  batchResult: (size: number, value: unknown): string =>
+    `a batch of ${size} needs nothing, one outcome, or a list of ${size} outcomes; found ${found(value)}`,
   timedOut: (handler: string, ms: number): string =>
     `${handler} exceeded its timeout of ${durationText(ms)}`,
   unknownEncoding: (encoding: unknown): string =>

@@ -27,6 +27,14 @@ export const optionTexts = {
   conditionExpected: 'routingKey, type or header',
   notBesideArgument: (argument: string): string =>
     `this option or the argument '${argument}' in queueOptions, not both`,
+  prefetchOfBatches: (least: number): string =>
+    `at least batch.size times batch.concurrency, which is ${least}, and at most 65 535`,
+  batchWaitsTooLong: (timeoutMs: number): string =>
+    `less than half of the consumer timeout of ${durationText(timeoutMs)}`,
+  batchParameters: (handler: string): string =>
+    `${handler}: batch: expected a method (payloads, deliveries); found decorated parameters`,
+  batchInterceptors: (handler: string): string =>
+    `${handler}: batch: expected a module without interceptors, each of which takes one delivery; found some. An interceptor of Nest runs once for a batch`,
   withinPrefetch: (prefetch: number): string => `at most the prefetch, which is ${prefetch}`,
   heldBackTooLong: (prefetch: number, heldBackMs: number, timeoutMs: number): string =>
     `a rate at which a prefetch of ${prefetch} is handled within half of the consumer timeout of ${durationText(timeoutMs)}, not ${roughDurationText(heldBackMs)}: raise the rate or the timeout, or lower the prefetch`,
@@ -58,7 +66,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   errorHandler: 'onError, onPanic and onInvalidPayload decide what a failure means',
   errorBehavior:
     "onError: 'drop' instead of NACK, 'skip' instead of ACK, 'retry' instead of REQUEUE",
-  batchOptions: 'messages are handled one at a time; prefetch limits how many run at once',
+  batchOptions: 'batch: { size, wait }, whose method receives (payloads, deliveries)',
   assertQueueErrorHandler: 'a refused queue is reported by SubscriptionRegistry.started',
   usePersistentReplyTo: '@Subscribe sends no replies; keep @RabbitRPC for these handlers',
 };

@@ -13,6 +13,33 @@ export interface RateOptions {
 }
 
 /**
+ * How messages are collected to batches.
+ * @example { size: 100, wait: '200ms' }
+ * @publicApi
+ */
+export interface BatchOptions {
+  /** How many messages a batch has at most, 1 to 65 535. */
+  readonly size: number;
+  /**
+   * How long the first message of a batch waits for others.
+   * @default '200ms'
+   */
+  readonly wait?: Duration;
+  /**
+   * How many batches are handled at once. Times `size`, it is at most the prefetch.
+   * @default 1
+   */
+  readonly concurrency?: number;
+  /**
+   * Whether a message that has been tried before is handled alone: a message that fails every batch then costs
+   * the others one attempt at most. On queues that do not count redeliveries, any redelivered message has
+   * been tried.
+   * @default true
+   */
+  readonly isolateRetries?: boolean;
+}
+
+/**
  * How a subscription consumes, and what it holds back.
  * @publicApi
  */
@@ -32,6 +59,16 @@ export interface ConsumerOptions {
    * @example { limit: 100, per: '1s' }
    */
   readonly rate?: RateOptions;
+  /**
+   * Handles messages in batches: the method receives `(payloads, deliveries)` and returns nothing, one outcome
+   * for all, or a list with an outcome or `undefined` for each. Every message has its own attempts, retries,
+   * dead letter and settlement. The prefetch is by default `size` times `concurrency`. Not with `noAck`,
+   * `concurrency`, decorated parameters, or interceptors of the module. With `rate`, calls of the method are
+   * counted.
+   * @default one message at a time
+   * @example { size: 100, wait: '200ms' }
+   */
+  readonly batch?: BatchOptions;
   /**
    * Whether RabbitMQ delivers to one consumer of the queue at a time, the others standing by
    * (`x-single-active-consumer`). An existing queue has to have been declared with the same.

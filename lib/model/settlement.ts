@@ -41,6 +41,8 @@ export interface Settlement {
   readonly attempt: number;
   /** From the begin of the delivery's handling to its settlement, in ms; without the time that it waited. */
   readonly durationMs: number;
+  /** How many deliveries the method was called with, if `batch` is set and it was called. */
+  readonly batchSize?: number;
   /** The error of a handler that failed; absent if it returned or threw an outcome. */
   readonly error?: unknown;
   /** The message that the decision published, or tried to, as it was written. */

@@ -35,6 +35,15 @@ export interface SubscriptionMetadata {
   readonly concurrency: number | undefined;
   /** `per` in ms; `undefined`: no limit. */
   readonly rate: { readonly limit: number; readonly per: number } | undefined;
+  /** `wait` in ms; `undefined`: one message at a time. */
+  readonly batch:
+    | {
+        readonly size: number;
+        readonly wait: number;
+        readonly concurrency: number;
+        readonly isolateRetries: boolean;
+      }
+    | undefined;
   readonly singleActiveConsumer: boolean;
   /** `undefined`: 0, RabbitMQ's default. */
   readonly consumerPriority: number | undefined;

@@ -7,18 +7,13 @@ import {
 } from '@nestjs/common/constants';
 import { ExternalContextCreator } from '@nestjs/core';
 import type { SubscribeOptions } from '../model/options';
+import type { CallBatch } from '../pipeline/batch';
 import type { CallHandler } from '../pipeline/call';
+import { invoke, type PipePayload, payloadsOf, pipeOf } from './calls';
 import { EnhancerFinder, type Enhancers, hasEnhancers, withoutModuleCheck } from './enhancers';
 import type { HandlerMethod } from './explorer';
 import { CONTEXT_TYPE, markAsRabbitHandler } from './golevelup-metadata';
-import {
-  type CallArguments,
-  type Invocation,
-  isEmptyResult,
-  resultOf,
-  runBody,
-  toFailure,
-} from './invocation';
+import { type CallArguments, runBody } from './invocation';
 import {
   hasDecoratedParameters,
   hasUndecoratedPayload,
@@ -57,6 +52,22 @@ export class HandlerCaller {
       host[method]?.(delivery.payload, delivery.message, delivery.headers, delivery);
   }
 
+  /** The call of a method that handles batches, and the pipes of one payload, if there are any. */
+  batchCallOf(
+    handler: HandlerMethod,
+    options: SubscribeOptions,
+  ): { readonly call: CallBatch; readonly pipe: PipePayload | undefined } {
+    const enhancers = this.finder.of(handler);
+    const { instance, method } = handler;
+    const fill = this.#argumentsOf(handler, enhancers);
+    const host = instance as Record<string, Method>;
+    const around = { ...enhancers, pipes: [] };
+    const call: CallBatch = hasEnhancers(around)
+      ? this.#batchThroughNest(handler, options, around)
+      : (batch) => host[method]?.(payloadsOf(batch), batch);
+    return { call, pipe: fill && pipeOf(fill, enhancers) };
+  }
+
   /** The names of global pipes that apply to a payload without any decorator that would tell so. */
   pipesOnUndecoratedPayload(handler: HandlerMethod): readonly string[] {
     return hasUndecoratedPayload(handler) ? this.finder.globalPipes() : [];
@@ -67,26 +78,43 @@ export class HandlerCaller {
     options: SubscribeOptions,
     enhancers: Enhancers,
   ): CallHandler {
-    const call = this.#chainOf(handler, options, enhancers);
-    return async (delivery) => {
-      const invocation: Invocation = { entered: false };
+    const call = this.#chainOf(handler, options, enhancers, this.#argumentsOf(handler, enhancers));
+    return (delivery) => {
       const { payload, message, headers } = delivery;
-      let value: unknown;
-      try {
-        value = await call(payload, message, headers, delivery, invocation);
-      } catch (error) {
-        if (isEmptyResult(invocation, error)) return invocation.returned?.value;
-        throw toFailure(invocation, error, enhancers);
-      }
-      return resultOf(invocation, value, enhancers);
+      return invoke(enhancers, (invocation) =>
+        call(payload, message, headers, delivery, invocation),
+      );
+    };
+  }
+
+  // Guards and interceptors run once; their arguments are those of the method.
+  #batchThroughNest(
+    handler: HandlerMethod,
+    options: SubscribeOptions,
+    enhancers: Enhancers,
+  ): CallBatch {
+    const call = this.#chainOf(handler, options, enhancers, (...all) => all.slice(0, 2));
+    return (batch) => {
+      const all = {
+        captureContext: (): void => {
+          for (const delivery of batch) delivery.captureContext();
+        },
+      };
+      return invoke(enhancers, (invocation) =>
+        call(payloadsOf(batch), batch, undefined, all, invocation),
+      );
     };
   }
 
   // Filters run in a context of their own around everything else, so that what was thrown is known before one
   // of them turns it into something else.
-  #chainOf(handler: HandlerMethod, options: SubscribeOptions, enhancers: Enhancers): Method {
+  #chainOf(
+    handler: HandlerMethod,
+    options: SubscribeOptions,
+    enhancers: Enhancers,
+    resolveArguments: Method | undefined,
+  ): Method {
     const { instance, method } = handler;
-    const resolveArguments = this.#argumentsOf(handler, enhancers);
     const body: Method = (...all) => {
       const [, , , delivery, invocation] = all as unknown as CallArguments;
       delivery.captureContext(); // That of guards and interceptors.

@@ -1,3 +1,6 @@
+import type { DeliveryRecord } from '../delivery/delivery-record';
+import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
 import type { Decision } from '../model/decision';
 import { type DecisionOptions, decisionAtTheCap } from './decide';
 
@@ -25,4 +28,20 @@ export function admit(
 /** Whether RabbitMQ has delivered a message more often than `retry.maxDeliveries`. */
 export function isPoison(acquired: number, { retry }: DecisionOptions): boolean {
   return acquired > (retry?.maxDeliveries ?? Number.POSITIVE_INFINITY);
+}
+
+/** Reports a message that RabbitMQ has delivered more often than `retry.maxDeliveries`. */
+export function warnOfPoison(
+  delivery: DeliveryRecord,
+  acquired: number,
+  log: SubscriptionLog,
+): void {
+  const { retry, deadLetter } = delivery.subscription;
+  if (retry === undefined || delivery.attempt > retry.attempts) return;
+  if (!isPoison(acquired, delivery.subscription)) return;
+  const isEnded = deadLetter !== undefined;
+  log.write(
+    'poison-message',
+    texts.poisonMessage(delivery, acquired, retry.maxDeliveries, isEnded),
+  );
 }

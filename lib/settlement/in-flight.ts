@@ -12,6 +12,8 @@ export interface InFlight extends Linked<InFlight> {
   startedAt: number;
   /** When it arrived, if it has waited since; on the same scale. */
   arrivedAt?: number;
+  /** How many deliveries its batch has, if it was handled in one. */
+  batchSize?: number;
   /** Whether a decision has been made; what the handler does afterwards settles nothing. */
   settling: boolean;
   /** Whether it goes back without an attempt, since its subscription stops or is paused. */

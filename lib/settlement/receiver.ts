@@ -5,8 +5,11 @@ import { texts } from '../log/texts';
 import { type Outcome, retry } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { isThenable } from '../model/thenable';
+import type { BatchHandling } from '../pipeline/batch';
 import type { Handling } from '../pipeline/interceptor';
-import { admit, isPoison } from './admit';
+import { admit, warnOfPoison } from './admit';
+import { BatchLine } from './batch-line';
+import type { DeliveryLine } from './delivery-line';
 import type { InFlight } from './in-flight';
 import { InFlightDeliveries } from './in-flight-deliveries';
 import type { ReceiverHost } from './receiver-host';
@@ -18,7 +21,7 @@ const UNPROCESSED = retry();
 
 /**
  * Takes the deliveries of one subscription: each gets its attempt, is admitted or ended at the cap, goes
- * through the chain and is settled. With `concurrency` or `rate` it waits before the chain. Knows what waits
+ * through the chain and is settled. With `concurrency`, `rate` or `batch` it waits before. Knows what waits
  * and what is in flight. Never throws.
  */
 export class Receiver {
@@ -28,11 +31,13 @@ export class Receiver {
   #leftUnsettled = false;
   #isOpen = true;
   /** Deliveries whose handling has not begun; `undefined` if none ever waits. */
-  readonly #line: WaitingLine<InFlight> | undefined;
+  readonly #line: DeliveryLine | undefined;
+  /** Called when a handler of a delivery that has waited has ended. */
+  #ended: (() => void) | undefined;
 
   constructor(
     private readonly subscription: SubscriptionMetadata,
-    private readonly chain: Handling<DeliveryRecord>,
+    private readonly handling: Handling<DeliveryRecord> | BatchHandling,
     private readonly host: ReceiverHost,
   ) {
     this.#inFlight = new InFlightDeliveries(() => host.clock.monotonic());
@@ -43,11 +48,7 @@ export class Receiver {
     this.#settler = new Settler(subscription, { ...host, failFast }, (inFlight) =>
       this.#finished(inFlight),
     );
-    const { concurrency, rate } = subscription;
-    if (concurrency === undefined && rate === undefined) return;
-    this.#line = new WaitingLine({ concurrency, rate }, host.clock, (waited) =>
-      this.#beginWaited(waited),
-    );
+    this.#line = this.#createLine();
   }
 
   /** Whether deliveries are handled; while false, what arrives is requeued. */
@@ -127,7 +128,7 @@ export class Receiver {
       return true;
     }
     const refusal = admit(delivery.attempt, brokerDelivery.acquired, subscription);
-    this.#warnOfPoison(delivery, brokerDelivery.acquired);
+    warnOfPoison(delivery, brokerDelivery.acquired, this.host.log);
     if (refusal === undefined) return false;
     this.#inFlight.add(inFlight);
     this.#settler.carryOut(inFlight, UNPROCESSED, refusal);
@@ -168,16 +169,39 @@ export class Receiver {
     return left.length;
   }
 
+  #createLine(): DeliveryLine | undefined {
+    const { subscription, handling, host } = this;
+    const { batch, concurrency, rate } = subscription;
+    if (typeof handling !== 'function') {
+      if (batch === undefined) return undefined;
+      return new BatchLine(batch, subscription, handling, {
+        clock: host.clock,
+        begin: (inFlight) => this.#beginWaited(inFlight),
+        isStopping: () => host.isStopping(),
+        settle: (...settled) => this.#settle(...settled),
+        internalError: (inFlight, error) => this.#internalError(inFlight, error),
+      });
+    }
+    if (concurrency === undefined && rate === undefined) return undefined;
+    const line = new WaitingLine<InFlight>({ concurrency, rate }, host.clock, (inFlight) => {
+      this.#beginWaited(inFlight);
+      inFlight.delivery.inContext(() => this.#handle(inFlight));
+    });
+    this.#ended = () => line.ended();
+    return line;
+  }
+
   #beginWaited(inFlight: InFlight): void {
     this.#inFlight.add(inFlight);
     inFlight.arrivedAt = inFlight.startedAt;
     inFlight.startedAt = this.host.clock.monotonic();
-    inFlight.delivery.inContext(() => this.#handle(inFlight));
   }
 
   #handle(inFlight: InFlight): void {
+    const { handling } = this;
+    if (typeof handling !== 'function') return;
     try {
-      const outcome = this.chain(inFlight.delivery);
+      const outcome = handling(inFlight.delivery);
       if (!isThenable(outcome)) return this.#settle(inFlight, outcome);
       outcome.then(
         (later) => this.#settle(inFlight, later),
@@ -190,25 +214,16 @@ export class Receiver {
 
   #chainFailed(inFlight: InFlight, error: unknown): void {
     this.#internalError(inFlight, error);
-    this.#line?.ended();
+    this.#ended?.();
   }
 
-  #warnOfPoison(delivery: DeliveryRecord, acquired: number): void {
-    const { retry, deadLetter } = this.subscription;
-    if (retry === undefined || delivery.attempt > retry.attempts) return;
-    if (!isPoison(acquired, this.subscription)) return;
-    const isEnded = deadLetter !== undefined;
-    const text = texts.poisonMessage(delivery, acquired, retry.maxDeliveries, isEnded);
-    this.host.log.write('poison-message', text);
-  }
-
-  #settle(inFlight: InFlight, outcome: Outcome): void {
+  #settle(inFlight: InFlight, outcome: Outcome, isStopping?: boolean): void {
     try {
-      inFlight.delivery.inContext(() => this.#settler.settle(inFlight, outcome));
+      inFlight.delivery.inContext(() => this.#settler.settle(inFlight, outcome, isStopping));
     } catch (error) {
       this.#internalError(inFlight, error);
     }
-    this.#line?.ended();
+    this.#ended?.();
   }
 
   // A defect of this library: the delivery is requeued, the subscription goes on.

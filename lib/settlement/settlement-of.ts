@@ -5,7 +5,7 @@ import type { InFlight } from './in-flight';
 
 /** The settlement of a delivery, as listeners and callbacks see it. */
 export function settlementOf(
-  { delivery, republished, unpublished }: InFlight,
+  { delivery, batchSize, republished, unpublished }: InFlight,
   outcome: Outcome,
   decision: Decision,
   result: Pick<Settlement, 'status' | 'durationMs'>,
@@ -20,6 +20,7 @@ export function settlementOf(
     durationMs: result.durationMs,
     status: result.status,
   };
+  if (batchSize !== undefined) settlement.batchSize = batchSize;
   if (failure !== undefined) settlement.error = failure.error;
   if (republished !== undefined) settlement.republished = republished;
   if (unpublished !== undefined) settlement.republishError = unpublished.error;

@@ -37,11 +37,11 @@ export class Settler {
     this.#report = new SettlementReport(subscription, host.log);
   }
 
-  /** Settles a delivery as the outcome says. A second outcome of one delivery changes nothing. */
-  settle(inFlight: InFlight, outcome: Outcome): void {
+  /** Settles a delivery as its first outcome says; if the application is stopping, failures are requeued. */
+  settle(inFlight: InFlight, outcome: Outcome, isStopping = this.host.isStopping()): void {
     if (inFlight.settling) return;
     const failure = failureMarkOf(outcome);
-    if (failure && !isAboutTheMessage(failure.cause) && this.host.isStopping()) {
+    if (failure && !isAboutTheMessage(failure.cause) && isStopping) {
       this.requeue(inFlight, outcome);
       return;
     }

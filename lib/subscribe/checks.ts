@@ -4,15 +4,16 @@ import { isErrorRule, isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { combinationFaults } from './combination-checks';
 import {
+  BATCH_OPTIONS,
   DEAD_LETTER_OPTIONS,
   DECOMPRESS_OPTIONS,
   type OptionRow,
   RATE_OPTIONS,
   RETRY_OPTIONS,
   SUBSCRIBE_OPTIONS,
-  valueFaults,
   WHEN_OPTIONS,
 } from './option-table';
+import { valueFaults } from './option-values';
 import { isMatch, isQueueName } from './value-checks';
 
 /**
@@ -33,6 +34,7 @@ export function optionFaults(
     ...nestedFaults(handler, 'retry', RETRY_OPTIONS, effective.retry),
     ...nestedFaults(handler, 'decompress', DECOMPRESS_OPTIONS, effective.decompress),
     ...nestedFaults(handler, 'when', WHEN_OPTIONS, effective.when),
+    ...nestedFaults(handler, 'batch', BATCH_OPTIONS, effective.batch),
     ...nestedFaults(handler, 'rate', RATE_OPTIONS, effective.rate),
     ...deadLetterFaults(subscription),
     ...combinationFaults(subscription, options),

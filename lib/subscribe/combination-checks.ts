@@ -26,6 +26,7 @@ export function combinationFaults(
   refuseDeadLetters(subscription, refuse);
   refuseRetries(subscription, options, refuse);
   refuseWhen(subscription, refuse);
+  refuseBatch(subscription, options, refuse);
   if (subscription.queue === undefined) refuseServerNamed(subscription, options, refuse);
   return faults;
 }
@@ -41,6 +42,17 @@ function refuseQueueTypes(
   const isTransient = queueOptions.durable === false || queueOptions.exclusive === true;
   const isTransientQuorum = queueType === 'quorum' && (isTransient || queue === undefined);
   refuse(isTransientQuorum, 'queueType', texts.classicExpected, queueType);
+}
+
+function refuseBatch(
+  { batch, noAck }: SubscriptionMetadata,
+  { concurrency }: SubscribeOptions,
+  refuse: Refuse,
+): void {
+  if (batch === undefined) return;
+  refuse(noAck, 'batch', texts.notWithNoAck, batch);
+  const expected = 'no such option beside batch, which has batch.concurrency';
+  refuse(concurrency !== undefined, 'concurrency', expected, concurrency);
 }
 
 /** The arguments of RabbitMQ that options set. */

@@ -1,6 +1,6 @@
 import { texts } from '../log/texts';
 import { DEFAULT_BACKOFF } from '../model/backoff';
-import type { RateOptions } from '../model/consumer-options';
+import type { BatchOptions, RateOptions } from '../model/consumer-options';
 import { milliseconds } from '../model/duration';
 import type {
   DeadLetterOptions,
@@ -16,7 +16,7 @@ import { bytes } from '../model/size';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { bindingFaults, bindingsOf } from './bindings';
 import { optionFaults } from './checks';
-import { effectiveOptions } from './option-table';
+import { effectiveOptions } from './option-values';
 
 /** The default of `retry.maxDeliveries` for few attempts. */
 const LEAST_MAX_DELIVERIES = 1_000;
@@ -61,6 +61,7 @@ function checked(
   const effective = { ...effectiveOptions({ ...options }, { ...defaults }), retry, deadLetter };
   // What is not of its type is one of the faults, and the application does not start.
   const valid = effective as Required<SubscribeOptions>;
+  const batch = batchOf(valid.batch);
   const subscription: SubscriptionMetadata = {
     handler,
     name: options.name ?? queue ?? '',
@@ -69,9 +70,10 @@ function checked(
     queueType: queueTypeOf(options, defaults),
     queueOptions: Object.freeze({ ...options.queueOptions }),
     bindings: Object.freeze(bindingsOf(options)),
-    prefetch: valid.prefetch,
-    concurrency: valid.concurrency,
+    prefetch: options.prefetch ?? (batch ? batch.size * batch.concurrency : valid.prefetch),
+    concurrency: batch ? options.concurrency : valid.concurrency,
     rate: rateOf(valid.rate),
+    batch,
     singleActiveConsumer: valid.singleActiveConsumer,
     consumerPriority: valid.consumerPriority,
     consumerTimeout: milliseconds(valid.consumerTimeout),
@@ -105,6 +107,12 @@ function decompressOf(
 ): SubscriptionMetadata['decompress'] {
   const max = bytes(decompress?.max);
   return max === undefined ? undefined : Object.freeze({ max });
+}
+
+function batchOf(batch: BatchOptions | undefined): SubscriptionMetadata['batch'] {
+  if (typeof batch !== 'object' || batch === null) return undefined;
+  const { size, wait = '200ms', concurrency = 1, isolateRetries = true } = batch;
+  return Object.freeze({ size, wait: milliseconds(wait) ?? 0, concurrency, isolateRetries });
 }
 
 function rateOf(rate: RateOptions | undefined): SubscriptionMetadata['rate'] {

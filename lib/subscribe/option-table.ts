@@ -1,5 +1,5 @@
 import { texts } from '../log/texts';
-import type { RateOptions } from '../model/consumer-options';
+import type { BatchOptions, RateOptions } from '../model/consumer-options';
 import { milliseconds } from '../model/duration';
 import type { DeadLetterOptions, RetryOptions, SubscribeOptions } from '../model/options';
 import type { DecompressOptions, WhenOptions } from '../model/payload-options';
@@ -76,6 +76,11 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
     expected: 'an object with limit and per',
     byDefault: 'no limit',
     inDefaults: true,
+    accepts: (value) => typeof value === 'object' && value !== null,
+  },
+  batch: {
+    expected: 'an object with size',
+    byDefault: 'one message at a time',
     accepts: (value) => typeof value === 'object' && value !== null,
   },
   singleActiveConsumer: { ...BOOLEAN, accepts: (value) => typeof value === 'boolean' },
@@ -190,6 +195,30 @@ export const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, OptionRow>> = {
   },
 };
 
+/** The options of `batch`. */
+export const BATCH_OPTIONS: Readonly<Record<keyof BatchOptions, OptionRow>> = {
+  size: {
+    expected: 'a whole number from 1 to 65 535',
+    byDefault: 'required',
+    accepts: (value) => isWhole(value, 1, 65_535),
+  },
+  wait: {
+    expected: `${texts.durationExpected}, longer than 0`,
+    byDefault: "'200ms'",
+    accepts: isPositiveDuration,
+  },
+  concurrency: {
+    expected: 'a whole number from 1 to 65 535',
+    byDefault: '1',
+    accepts: (value) => isWhole(value, 1, 65_535),
+  },
+  isolateRetries: {
+    expected: 'true or false',
+    byDefault: 'true',
+    accepts: (value) => typeof value === 'boolean',
+  },
+};
+
 /** The options of `rate`. */
 export const RATE_OPTIONS: Readonly<Record<keyof RateOptions, OptionRow>> = {
   limit: {
@@ -203,30 +232,3 @@ export const RATE_OPTIONS: Readonly<Record<keyof RateOptions, OptionRow>> = {
     accepts: isPositiveDuration,
   },
 };
-
-/** The values of all options: the subscription's own, else those of the module's defaults, else the fallbacks. */
-export function effectiveOptions(
-  options: Readonly<Record<string, unknown>>,
-  defaults: Readonly<Record<string, unknown>>,
-): Record<keyof SubscribeOptions, unknown> {
-  const values = Object.entries(SUBSCRIBE_OPTIONS).map(([name, { inDefaults, fallback }]) => [
-    name,
-    options[name] ?? (inDefaults ? defaults[name] : undefined) ?? fallback,
-  ]);
-  return Object.fromEntries(values);
-}
-
-/** Faults of the values that are set, a line each; of required ones also if they are not set. */
-export function valueFaults(
-  handler: string,
-  prefix: string,
-  rows: Readonly<Record<string, OptionRow>>,
-  values: Readonly<Record<string, unknown>>,
-): string[] {
-  return Object.entries(rows).flatMap(([name, { expected, byDefault, accepts }]) => {
-    const value = values[name];
-    const isLeftOut = value === undefined && byDefault !== 'required';
-    if (accepts === undefined || isLeftOut || accepts(value)) return [];
-    return [texts.option(handler, `${prefix}${name}`, expected, value)];
-  });
-}

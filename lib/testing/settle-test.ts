@@ -8,6 +8,7 @@ import { SettlementEvents } from '../lifecycle/settlement-events';
 import { texts } from '../log/texts';
 import { milliseconds } from '../model/duration';
 import type { FailFastEvent } from '../model/settle-options';
+import type { Settlement } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { HandlerClass, MethodName } from '../subscribe/token';
 import { matchingProperties } from './matching-properties';
@@ -110,17 +111,29 @@ export class SettleTest {
     payload: unknown,
     properties: TestProperties & { readonly name?: string } = {},
   ): Promise<TestSettlement> {
-    const { name, ...given } = properties;
-    const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
-    this.#numbers += 1;
-    const own = matchingProperties(subscription, given);
-    const messageId = own['messageId'] ?? `test-${this.#numbers}`;
-    const attempt = headerOf(own.headers, SettleHeaders.attempt);
-    const settled = this.#record.next({ subscription, messageId, attempt });
-    if (!this.#record.isComplete) {
-      await this.publish('', this.#queueOf(subscription), payload, { ...own, messageId });
-    }
-    return testSettlementOf(await settled);
+    const { subscription } = this.get(SubscriptionRegistry).get(type, method, properties.name);
+    const settled = await this.#send(subscription, payload, properties);
+    if (subscription.batch !== undefined) await this.advance(subscription.batch.wait);
+    return testSettlementOf(await settled.settlement);
+  }
+
+  /**
+   * Publishes messages to the queue of one subscription with `batch`, lets the time pass that an incomplete
+   * batch waits, and resolves with the settlements of these deliveries, in order. Rejects if the application
+   * closes before.
+   */
+  async deliverBatch<T extends HandlerClass>(
+    type: T,
+    method: MethodName<InstanceType<T>>,
+    payloads: readonly unknown[],
+    properties: TestProperties & { readonly name?: string } = {},
+  ): Promise<readonly TestSettlement[]> {
+    const { subscription } = this.get(SubscriptionRegistry).get(type, method, properties.name);
+    const sent: { readonly settlement: Promise<Settlement> }[] = [];
+    for (const payload of payloads) sent.push(await this.#send(subscription, payload, properties));
+    await this.advance(subscription.batch?.wait ?? 0);
+    const settlements = await Promise.all(sent.map(({ settlement }) => settlement));
+    return settlements.map(testSettlementOf);
   }
 
   /**
@@ -191,6 +204,23 @@ export class SettleTest {
       this.#closing = this.#broker.close(() => this.module.close(), this.#quiescence);
     }
     return this.#closing;
+  }
+
+  // The settlement is wrapped: a promise would be awaited with this one.
+  async #send(
+    subscription: SubscriptionMetadata,
+    payload: unknown,
+    { name: _name, ...given }: TestProperties & { readonly name?: string },
+  ): Promise<{ readonly settlement: Promise<Settlement> }> {
+    this.#numbers += 1;
+    const own = matchingProperties(subscription, given);
+    const messageId = own['messageId'] ?? `test-${this.#numbers}`;
+    const attempt = headerOf(own.headers, SettleHeaders.attempt);
+    const settlement = this.#record.next({ subscription, messageId, attempt });
+    if (!this.#record.isComplete) {
+      await this.publish('', this.#queueOf(subscription), payload, { ...own, messageId });
+    }
+    return { settlement };
   }
 
   get #memory(): MemoryTestBroker {

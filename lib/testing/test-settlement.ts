@@ -25,6 +25,8 @@ export interface TestSettlement {
   readonly outcome: OutcomeKind;
   readonly decision: Decision['kind'];
   readonly attempt: number;
+  /** How many deliveries the method was called with, if it handles batches and was called. */
+  readonly batchSize?: number;
   /** In ms; absent if the decision republishes nothing with a delay. */
   readonly delay?: number;
   /** Why the message was dead-lettered, or the text given to `drop`. */
@@ -47,6 +49,7 @@ export function testSettlementOf(settlement: Settlement): TestSettlement {
     outcome: outcome.kind,
     decision: decision.kind,
     attempt,
+    ...(settlement.batchSize !== undefined && { batchSize: settlement.batchSize }),
     ...(delay !== undefined && { delay }),
     ...(reason !== undefined && { reason }),
     ...(error !== undefined && { error }),

@@ -25,7 +25,7 @@ export const DECLARED = /** @type {const} */ ({
  */
 export function runSettle({ options, apply = () => {}, andAfter = false, events = false } = {}) {
   return runProgram(async (handle) => {
-    const type = andAfter ? handlerWithWorkAfter(handle) : plainHandler(handle);
+    const type = typeOf(handle, { andAfter, batch: options?.batch !== undefined });
     apply(type);
     const app = await startSettle(type, {
       queue: job.queue,
@@ -48,6 +48,29 @@ export function startSettle(type, options) {
   ]);
   const imports = [RabbitMQModule.forRoot({ uri, prefetchCount }), SettleModule.forRoot()];
   return startContext({ imports, providers: [type] });
+}
+
+/**
+ * @param {Handle} handle
+ * @param {{ andAfter: boolean, batch: boolean }} wishes
+ */
+function typeOf(handle, { andAfter, batch }) {
+  if (batch) return batchHandler(handle);
+  return andAfter ? handlerWithWorkAfter(handle) : plainHandler(handle);
+}
+
+/**
+ * @param {Handle} handle
+ */
+function batchHandler(handle) {
+  return class Handler {
+    /**
+     * @param {Parameters<Handle>[0][]} payloads
+     */
+    handle(payloads) {
+      for (const payload of payloads) void handle(payload);
+    }
+  };
 }
 
 /**

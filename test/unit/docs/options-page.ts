@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  BATCH_OPTIONS,
   DEAD_LETTER_OPTIONS,
   DECOMPRESS_OPTIONS,
   type OptionRow,
@@ -44,6 +45,8 @@ export function optionsPage(): string {
     ...sections(DECOMPRESS_OPTIONS, 'decompress.', ['DecompressOptions']),
     '## when',
     ...sections(WHEN_OPTIONS, 'when.', ['WhenOptions']),
+    '## batch',
+    ...sections(BATCH_OPTIONS, 'batch.', ['BatchOptions']),
     '## rate',
     ...sections(RATE_OPTIONS, 'rate.', ['RateOptions']),
     '## SettleModule.forRoot',

@@ -22,6 +22,7 @@ describe('normalize', () => {
       prefetch: undefined,
       concurrency: undefined,
       rate: undefined,
+      batch: undefined,
       singleActiveConsumer: false,
       consumerPriority: undefined,
       consumerTimeout: undefined,
