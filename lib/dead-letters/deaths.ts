@@ -42,7 +42,7 @@ function deathOf(entry: unknown): Death[] {
   if (!isTable(entry)) return [];
   const of = (name: string): unknown => headerOf(entry, name);
   const [queue, reason, count, keys] = [of('queue'), of('reason'), of('count'), of('routing-keys')];
-  if (typeof queue !== 'string') return [];
+  if (typeof queue !== 'string' || queue === '') return [];
   return [
     {
       queue,

@@ -85,7 +85,7 @@ function originOf(headers: Headers, deaths: readonly Death[]): DeadLetterOrigin 
   const named = textHeaderOf(headers, SettleHeaders.queue);
   const [newest] = deaths;
   const queue = isDeadLetteredByClient(headers, deaths) ? named : newest?.queue;
-  if (queue === undefined) return undefined;
+  if (queue === undefined || queue === '') return undefined;
   if (queue === named) {
     return {
       queue,
