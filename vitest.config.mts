@@ -39,6 +39,9 @@ export default defineConfig({
             'nestjs-settle/dead-letters': fileURLToPath(
               new URL('lib/dead-letters/index.ts', import.meta.url),
             ),
+            'nestjs-settle/opentelemetry': fileURLToPath(
+              new URL('lib/opentelemetry/index.ts', import.meta.url),
+            ),
             'nestjs-settle': fileURLToPath(new URL('lib/index.ts', import.meta.url)),
           },
         },

@@ -10,6 +10,7 @@ import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { connectionProviders } from './connections';
 import { ActiveSubscriptionFactory } from './lifecycle/active-subscription-factory';
 import { ActiveSubscriptions } from './lifecycle/active-subscriptions';
+import { DeliveryObservation } from './lifecycle/delivery-observation';
 import { ApplicationExit } from './lifecycle/exit';
 import { FailFast } from './lifecycle/fail-fast';
 import { GracefulShutdown } from './lifecycle/graceful-shutdown';
@@ -28,7 +29,7 @@ import { SubscriptionExplorer } from './nest/explorer';
 import { HandlerCaller } from './nest/handler-caller';
 import { RunningApplication } from './nest/running-application';
 import { subscriptionProviders } from './nest/subscription-providers';
-import { EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
+import { CLOCK, EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
 import { resolveSettleOptions } from './subscribe/resolve-settle-options';
 
 /**
@@ -65,6 +66,7 @@ const providers: readonly Provider[] = [
     useFactory: (exit: ApplicationExit) => () => exit.run(),
     inject: [ApplicationExit],
   },
+  DeliveryObservation,
   SettlementStream,
   {
     provide: SettlementEvents,
@@ -91,6 +93,15 @@ const providers: readonly Provider[] = [
   FailFast,
   StuckDeliveryWatch,
   SubscriptionRegistrar,
+];
+
+// The observation and the clock are for the other entries of this package.
+const exported = [
+  SubscriptionRegistry,
+  SettlementEvents,
+  SubscriptionEvents,
+  DeliveryObservation,
+  CLOCK,
 ];
 
 /**
@@ -136,7 +147,7 @@ function complete(definition: DynamicModule): DynamicModule {
       const tokens = subscriptionProviders().map((provider) =>
         typeof provider === 'object' && 'provide' in provider ? provider.provide : provider,
       );
-      return [SubscriptionRegistry, SettlementEvents, SubscriptionEvents, ...tokens];
+      return [...exported, ...tokens];
     },
   };
 }

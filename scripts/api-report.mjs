@@ -16,6 +16,7 @@ for (const name of [
   'api-extractor.json',
   'api-extractor.testing.json',
   'api-extractor.dead-letters.json',
+  'api-extractor.opentelemetry.json',
 ]) {
   const config = ExtractorConfig.loadFileAndPrepare(join(root, 'etc', name));
   const { apiReportChanged, errorCount } = Extractor.invoke(config, {

@@ -9,6 +9,8 @@ export class DeliveryRecord implements Delivery {
   payload: unknown = undefined;
   /** Whether `payload` is the decoded body; an empty one is `undefined`, too. */
   isDecoded = false;
+  /** What the header `x-settle-trace` of a republished message is to be; set by tracing. */
+  trace: string | undefined = undefined;
   readonly exchange: string;
   readonly routingKey: string;
   readonly #isRepublished: boolean;

@@ -35,6 +35,11 @@ export const SettleHeaders = Object.freeze({
   failedAt: 'x-settle-failed-at',
   /** The class and method. */
   handler: 'x-settle-handler',
+  /**
+   * With tracing: the W3C `traceparent` of the attempt that republished the message, a comma, and that of its
+   * producer, if there is one.
+   */
+  trace: 'x-settle-trace',
   /** How often the message was replayed from a dead-letter queue; kept when it is republished. */
   replays: 'x-settle-replays',
   /** When it was last replayed, ISO 8601; kept when it is republished. */

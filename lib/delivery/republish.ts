@@ -122,11 +122,13 @@ function copyOf({ message, headers: delivered }: DeliveryRecord): Copy {
   return { body: message.content, properties, headers };
 }
 
-function withAddress(copy: Copy, { queue, exchange, routingKey }: DeliveryRecord): OutgoingMessage {
+function withAddress(copy: Copy, delivery: DeliveryRecord): OutgoingMessage {
   const { headers } = copy;
+  const { queue, exchange, routingKey, trace } = delivery;
   headers[SettleHeaders.queue] = queue;
   headers[SettleHeaders.exchange] = exchange;
   headers[SettleHeaders.routingKey] = routingKey;
+  if (trace !== undefined) headers[SettleHeaders.trace] = trace;
   return copy;
 }
 

@@ -113,6 +113,7 @@ export class ActiveSubscriptionFactory {
     return {
       clock: this.clock,
       log: this.logs.of(subscription),
+      observer: this.stream.observation.observer,
       isStopping: () => this.shutdown.hasBegun,
       pauseAfterFailure: (error) => active().pausing.pauseAfterFailure(error),
       pauseFor: (ms, error) => active().pausing.pauseFor(ms, error),

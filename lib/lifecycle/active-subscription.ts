@@ -6,6 +6,7 @@ import { ChannelLostError } from '../model/errors';
 import type { Settlement } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type {
+  DeliveryInFlight,
   SubscriptionState,
   SubscriptionStateChange,
   SubscriptionStatus,
@@ -38,6 +39,8 @@ export class ActiveSubscription implements ConsumerListener {
   readonly pausing: SubscriptionPausing;
   #lastError: Error | undefined;
   readonly #abandoned = new Map<SubscriptionMetadata, number>();
+  readonly #stuck = new Map<SubscriptionMetadata, number>();
+  readonly #clock: Clock;
   #hasConsumed = false;
   #consumer: BrokerConsumer | undefined;
   readonly #consumed: Promise<void>;
@@ -55,6 +58,7 @@ export class ActiveSubscription implements ConsumerListener {
       }
     });
     this.#state = state;
+    this.#clock = clock;
     this.pausing = new SubscriptionPausing({ subscription, receiver, state, log, clock });
     this.#consumed = new Promise((resolve, reject) => {
       this.#settleConsumed = { resolve, reject };
@@ -93,10 +97,30 @@ export class ActiveSubscription implements ConsumerListener {
       ...(cause !== undefined && { cause }),
       inFlight: receiver.inFlight,
       waiting: receiver.waiting,
+      stuck: this.#stuck.get(subscription) ?? 0,
       abandoned: this.#abandoned.get(subscription) ?? 0,
       since,
       ...(this.#lastError && { lastError: this.#lastError }),
     });
+  }
+
+  deliveriesInFlight(): DeliveryInFlight[] {
+    const now = this.#clock.monotonic();
+    return [...this.receiver.deliveries].map(({ delivery, startedAt, isStuck = false }) =>
+      Object.freeze({
+        subscription: delivery.subscription,
+        queue: delivery.queue,
+        messageId: delivery.messageId,
+        attempt: delivery.attempt,
+        ageMs: now - startedAt,
+        isStuck,
+      }),
+    );
+  }
+
+  /** Counts a delivery that has been in flight longer than `stuckAfter`. */
+  recordStuck(subscription: SubscriptionMetadata): void {
+    this.#stuck.set(subscription, (this.#stuck.get(subscription) ?? 0) + 1);
   }
 
   attach(consumer: BrokerConsumer): void {

@@ -3,7 +3,7 @@ import { versionOf } from '../amqp/queue-declarations';
 import { describeConsumers } from '../description/describe';
 import type { ApplicationDescription } from '../description/description';
 import { texts } from '../log/texts';
-import type { SubscriptionStatus } from '../model/subscription-status';
+import type { DeliveryInFlight, SubscriptionStatus } from '../model/subscription-status';
 import type { HandlerClass, MethodName } from '../subscribe/token';
 import type { ActiveMethod, ActiveSubscription } from './active-subscription';
 import { ActiveSubscriptions } from './active-subscriptions';
@@ -32,6 +32,16 @@ export class SubscriptionRegistry {
    */
   list(): readonly SubscriptionStatus[] {
     return this.active.list.flatMap((one) => one.methods.map((method) => one.statusOf(method)));
+  }
+
+  /** What is running or being settled, subscription by subscription, the oldest first. */
+  inFlight(): readonly DeliveryInFlight[] {
+    return this.active.list.flatMap((one) => one.deliveriesInFlight());
+  }
+
+  /** Whether the policy `'failFast'` has left a delivery unsettled: the application is shutting down. */
+  get isFailingFast(): boolean {
+    return this.active.list.some(({ receiver }) => receiver.leftUnsettled);
   }
 
   /**

@@ -4,6 +4,7 @@ import { writeLine } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { Settlement } from '../model/settlement';
 import { LOGGER } from '../nest/tokens';
+import { DeliveryObservation } from './delivery-observation';
 import { GuardedObservable } from './guarded-observable';
 
 /** The source of {@link SettlementEvents}: emits each settlement once, and completes at shutdown. */
@@ -12,7 +13,10 @@ export class SettlementStream {
   readonly #subject = new Subject<Settlement>();
   readonly events: SettlementEvents;
 
-  constructor(@Inject(LOGGER) logger: LoggerService) {
+  constructor(
+    @Inject(LOGGER) logger: LoggerService,
+    readonly observation: DeliveryObservation,
+  ) {
     this.events = new SettlementEvents(this.#subject, (error) =>
       writeLine(logger, 'listener-failed', texts.eventListenerThrew('SettlementEvents'), error),
     );

@@ -6,22 +6,12 @@ import type { ActiveSubscription } from './active-subscription';
 import { ActiveSubscriptions } from './active-subscriptions';
 import { SubscriptionLogs } from './subscription-logs';
 
-/** The age at which an unfinished delivery is reported, and the time until it is again, in ms. */
-const INTERVAL = 60_000;
-
-/** The delivery that was reported last, by its start, and when; both on the monotonic scale. */
-interface Report {
-  readonly startedAt: number;
-  readonly at: number;
-}
-
 /**
- * Reports a delivery that is unfinished after a minute, and every minute from then on: a handler that never
- * ends occupies a prefetch slot for ever.
+ * Reports each delivery once that has been in flight longer than `stuckAfter` of its subscription: a handler
+ * that never ends occupies a prefetch slot for ever.
  */
 @Injectable()
 export class StuckDeliveryWatch {
-  readonly #reported = new Map<ActiveSubscription, Report>();
   #timer: Timer | undefined;
 
   constructor(
@@ -31,35 +21,40 @@ export class StuckDeliveryWatch {
   ) {}
 
   start(): void {
-    this.#checkAfter(INTERVAL);
+    this.#check();
   }
 
   stop(): void {
     this.#timer?.cancel();
   }
 
-  // No later than the next delivery reaches the age.
-  #checkAfter(ms: number): void {
-    const check = (): void => {
-      const left = this.active.list.map((one) => this.#check(one));
-      this.#checkAfter(Math.max(1, Math.min(INTERVAL, ...left)));
-    };
-    this.#timer = this.clock.after(ms, check, { background: true });
+  // The next check is no later than the next delivery can be stuck.
+  #check(): void {
+    const left = Math.min(...this.active.list.map((one) => this.#checkOne(one)));
+    if (left === Number.POSITIVE_INFINITY) return;
+    const ms = Math.max(1, left);
+    this.#timer = this.clock.after(ms, () => this.#check(), { background: true });
   }
 
-  /** Returns after how many ms the subscription has to be checked again. */
-  #check(active: ActiveSubscription): number {
-    const { receiver, subscription } = active;
-    const age = receiver.oldestAge;
-    if (age < INTERVAL) return INTERVAL - age;
+  /** Returns after how many ms the consumer has to be checked again. */
+  #checkOne(active: ActiveSubscription): number {
     const now = this.clock.monotonic();
-    const last = this.#reported.get(active);
-    const isSame = last !== undefined && Math.abs(now - age - last.startedAt) < 1;
-    const left = INTERVAL - receiver.oldestAgeBelow(INTERVAL);
-    if (isSame && now - last.at < INTERVAL) return Math.min(left, INTERVAL - (now - last.at));
-    this.#reported.set(active, { startedAt: now - age, at: now });
-    const text = texts.stuckDelivery(subscription.queue, age, receiver.inFlight);
-    this.logs.of(subscription).write('stuck-delivery', text);
+    const limits = active.methods.map(({ subscription }) => subscription.stuckAfter);
+    let left = Math.min(...limits.map((limit) => limit || Number.POSITIVE_INFINITY));
+    for (const inFlight of active.receiver.deliveries) {
+      const { delivery, startedAt } = inFlight;
+      const { subscription } = delivery;
+      const limit = subscription.stuckAfter;
+      if (limit === 0 || inFlight.isStuck === true) continue;
+      const age = now - startedAt;
+      if (age < limit) {
+        left = Math.min(left, limit - age);
+        continue;
+      }
+      inFlight.isStuck = true;
+      active.recordStuck(subscription);
+      this.logs.of(subscription).write('stuck-delivery', texts.stuckDelivery(delivery, age));
+    }
     return left;
   }
 }

@@ -4,6 +4,8 @@ import {
   errorText,
   found,
   listed,
+  type MessageFacts,
+  messageText,
   queueText,
   roughDurationText,
 } from './format';
@@ -85,8 +87,8 @@ export const applicationTexts = {
   pausedFor: (queue: string | undefined, ms: number): string =>
     `${queueText(queue)}: paused for ${durationText(ms)} by pauseFor().`,
   resumed: (queue: string | undefined): string => `${queueText(queue)}: resumed.`,
-  stuckDelivery: (queue: string | undefined, ageMs: number, inFlight: number): string =>
-    `${queueText(queue)}: the oldest of ${counted(inFlight, 'message')} in flight has been running for ${roughDurationText(ageMs)}. A handler that never ends occupies one of the prefetch slots; 'timeout' limits it.`,
+  stuckDelivery: (delivery: MessageFacts, ageMs: number): string =>
+    `${messageText(delivery)}: in flight for ${roughDurationText(ageMs)}. A handler that never ends occupies one of the prefetch slots; 'timeout' limits it.`,
 
   shuttingDown: 'The application is shutting down',
   shutdownBegins: (subscriptions: number, inFlight: number): string =>
@@ -98,5 +100,10 @@ export const applicationTexts = {
   exiting: (handler: string): string => `${handler} failed fast; exiting with code 1.`,
   shutdownHookFailed: 'a shutdown hook failed; exiting with code 1.',
   onFailFastFailed: 'onFailFast failed; exiting with code 1.',
+  observerTwice: 'SettleOpenTelemetryModule: expected it once in an application; found it twice',
+  observerThrew: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: tracing threw; the delivery is handled without a span.`,
+  openTelemetryOption: (option: string, expected: string, value: unknown): string =>
+    `SettleOpenTelemetryModule: ${option}: expected ${expected}; found ${found(value)}`,
   eventListenerThrew: (events: string): string => `a subscriber of ${events} threw; continuing.`,
 };

@@ -70,6 +70,14 @@ export interface ConsumerOptions {
    */
   readonly batch?: BatchOptions;
   /**
+   * How long a delivery may be in flight until it is reported as stuck: once, in a log line, in
+   * `SubscriptionStatus.stuck` and in health checks. Nothing else happens to it; `timeout` ends a handler.
+   * Time that it waits for `concurrency` or `rate` is not counted. `false` or 0: never.
+   * @default '5m'
+   * @example '30m'
+   */
+  readonly stuckAfter?: Duration | false;
+  /**
    * Whether RabbitMQ delivers to one consumer of the queue at a time, the others standing by
    * (`x-single-active-consumer`). An existing queue has to have been declared with the same.
    * @default false

@@ -205,6 +205,7 @@ export interface SubscribeDefaults
     | 'prefetch'
     | 'concurrency'
     | 'rate'
+    | 'stuckAfter'
     | 'timeout'
     | 'onError'
     | 'onPanic'

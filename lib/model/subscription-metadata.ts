@@ -44,6 +44,8 @@ export interface SubscriptionMetadata {
         readonly isolateRetries: boolean;
       }
     | undefined;
+  /** In ms; 0: never. */
+  readonly stuckAfter: number;
   readonly singleActiveConsumer: boolean;
   /** `undefined`: 0, RabbitMQ's default. */
   readonly consumerPriority: number | undefined;

@@ -48,6 +48,8 @@ export interface SubscriptionStatus {
   readonly inFlight: number;
   /** Deliveries that `concurrency` or `rate` holds back: their handling has not begun. */
   readonly waiting: number;
+  /** Deliveries that have been in flight longer than `stuckAfter`, since the start. */
+  readonly stuck: number;
   /** Settlements that were not sent, since their channel had closed. */
   readonly abandoned: number;
   /** Since when the state and its cause have been what they are. */
@@ -70,4 +72,20 @@ export interface SubscriptionStateChange {
   /** What led to the change, if an error did. */
   readonly error?: unknown;
   readonly at: Date;
+}
+
+/**
+ * A delivery that is running or being settled.
+ * @publicApi
+ */
+export interface DeliveryInFlight {
+  readonly subscription: SubscriptionMetadata;
+  /** The queue that the message came from. */
+  readonly queue: string;
+  readonly messageId?: string | undefined;
+  readonly attempt: number;
+  /** How long ago its handling began, in ms. */
+  readonly ageMs: number;
+  /** Whether it has been reported, since it has been in flight longer than `stuckAfter`. */
+  readonly isStuck: boolean;
 }

@@ -21,21 +21,9 @@ export class InFlightDeliveries implements Iterable<InFlight> {
     this.#all.add(inFlight);
   }
 
-  delete(inFlight: InFlight): void {
-    this.#all.remove(inFlight);
-  }
-
-  /** How long the oldest has been in flight, in ms; 0 if there is none. */
-  get oldestAge(): number {
-    const { first } = this.#all;
-    return first === undefined ? 0 : this.now() - first.startedAt;
-  }
-
-  /** How long the oldest that is younger than `ms` has been in flight, in ms; 0 if there is none. */
-  oldestAgeBelow(ms: number): number {
-    const now = this.now();
-    for (const { startedAt } of this.#all) if (now - startedAt < ms) return now - startedAt;
-    return 0;
+  /** Returns whether it was one of these. */
+  delete(inFlight: InFlight): boolean {
+    return this.#all.remove(inFlight);
   }
 
   /** How long ago one of these, or of others that wait, arrived, in ms; 0 if it is none of them. */

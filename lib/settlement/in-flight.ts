@@ -22,6 +22,8 @@ export interface InFlight extends Linked<InFlight> {
   givenUp: boolean;
   /** Requeues it; set while its decision is not carried out yet. */
   requeue?: (() => void) | undefined;
+  /** Whether it has been reported as stuck. */
+  isStuck?: boolean;
   /** The message that its decision publishes. */
   republished?: RepublishedMessage;
   /** The message that could not be published, if there is one. */

@@ -1,12 +1,15 @@
 import type { Clock } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
 import type { Settlement } from '../model/settlement';
+import type { DeliveryObserver } from './delivery-observer';
 import type { InFlight } from './in-flight';
 
 /** The part of the application that a receiver depends on. */
 export interface ReceiverHost {
   readonly clock: Clock;
   readonly log: SubscriptionLog;
+  /** What follows each delivery while it is in flight. */
+  readonly observer?: DeliveryObserver | undefined;
   /** Whether the application is shutting down: failures are then requeued instead of settled. */
   isStopping(): boolean;
   /** Pauses the subscription after a failed republish; resolves once nothing more is delivered. */

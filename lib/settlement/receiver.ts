@@ -61,7 +61,7 @@ export class Receiver {
     this.#isOpen = isOpen;
     if (isOpen || this.subscription.noAck) return;
     for (const inFlight of this.#line?.clear() ?? []) {
-      this.#inFlight.add(inFlight);
+      this.#began(inFlight);
       this.#settler.requeue(inFlight, UNPROCESSED);
     }
   }
@@ -81,14 +81,9 @@ export class Receiver {
     return this.#leftUnsettled;
   }
 
-  /** How long the oldest delivery has been in flight, in ms; 0 if there is none. Waiting is not counted. */
-  get oldestAge(): number {
-    return this.#inFlight.oldestAge;
-  }
-
-  /** How long the oldest delivery younger than `ms` has been in flight, in ms; 0 if there is none. */
-  oldestAgeBelow(ms: number): number {
-    return this.#inFlight.oldestAgeBelow(ms);
+  /** What is running or being settled, in the order in which the handling began. */
+  get deliveries(): Iterable<InFlight> {
+    return this.#inFlight;
   }
 
   /** How long ago a delivery that waits or is in flight arrived, in ms; 0 for any other. */
@@ -113,7 +108,7 @@ export class Receiver {
     };
     if (this.#isTakenOut(inFlight)) return;
     if (this.#line !== undefined) return this.#line.add(inFlight);
-    this.#inFlight.add(inFlight);
+    this.#began(inFlight);
     delivery.inContext(() => this.#handle(inFlight));
   }
 
@@ -123,14 +118,14 @@ export class Receiver {
     const { delivery, brokerDelivery } = inFlight;
     // A noAck message can't be requeued: it is handled now or lost.
     if (!this.#isOpen && !subscription.noAck) {
-      this.#inFlight.add(inFlight);
+      this.#began(inFlight);
       this.#settler.requeue(inFlight, UNPROCESSED);
       return true;
     }
     const refusal = admit(delivery.attempt, brokerDelivery.acquired, subscription);
     warnOfPoison(delivery, brokerDelivery.acquired, this.host.log);
     if (refusal === undefined) return false;
-    this.#inFlight.add(inFlight);
+    this.#began(inFlight);
     this.#settler.carryOut(inFlight, UNPROCESSED, refusal);
     return true;
   }
@@ -158,7 +153,7 @@ export class Receiver {
    * Returns how many there were.
    */
   giveUp(): number {
-    for (const inFlight of this.#line?.clear() ?? []) this.#inFlight.add(inFlight);
+    for (const inFlight of this.#line?.clear() ?? []) this.#began(inFlight);
     const left = [...this.#inFlight];
     for (const inFlight of left) {
       inFlight.givenUp = true;
@@ -192,7 +187,7 @@ export class Receiver {
   }
 
   #beginWaited(inFlight: InFlight): void {
-    this.#inFlight.add(inFlight);
+    this.#began(inFlight);
     inFlight.arrivedAt = inFlight.startedAt;
     inFlight.startedAt = this.host.clock.monotonic();
   }
@@ -239,8 +234,13 @@ export class Receiver {
     this.#finished(inFlight);
   }
 
+  #began(inFlight: InFlight): void {
+    this.#inFlight.add(inFlight);
+    this.host.observer?.began(inFlight.delivery);
+  }
+
   #finished(inFlight: InFlight): void {
-    this.#inFlight.delete(inFlight);
+    if (this.#inFlight.delete(inFlight)) this.host.observer?.ended(inFlight.delivery);
     if (this.#inFlight.size > 0 || this.waiting > 0) return;
     const waiting = this.#idle;
     this.#idle = [];

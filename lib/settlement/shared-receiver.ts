@@ -1,5 +1,6 @@
 import type { BrokerDelivery } from '../amqp/port';
 import type { Match } from '../delivery/when';
+import type { InFlight } from './in-flight';
 import type { Receiver } from './receiver';
 
 /** The receiver of one method of a queue, and the messages that it takes. */
@@ -48,12 +49,8 @@ export class SharedReceiver implements Pick<Receiver, keyof Receiver> {
     return this.#all.some((receiver) => receiver.leftUnsettled);
   }
 
-  get oldestAge(): number {
-    return Math.max(...this.#all.map((receiver) => receiver.oldestAge));
-  }
-
-  oldestAgeBelow(ms: number): number {
-    return Math.max(...this.#all.map((receiver) => receiver.oldestAgeBelow(ms)));
+  get deliveries(): Iterable<InFlight> {
+    return this.#all.flatMap((receiver) => [...receiver.deliveries]);
   }
 
   ageOf(delivery: BrokerDelivery): number {

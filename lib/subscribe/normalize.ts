@@ -74,6 +74,7 @@ function checked(
     concurrency: batch ? options.concurrency : valid.concurrency,
     rate: rateOf(valid.rate),
     batch,
+    stuckAfter: milliseconds(valid.stuckAfter) ?? 0,
     singleActiveConsumer: valid.singleActiveConsumer,
     consumerPriority: valid.consumerPriority,
     consumerTimeout: milliseconds(valid.consumerTimeout),

@@ -83,6 +83,13 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
     byDefault: 'one message at a time',
     accepts: (value) => typeof value === 'object' && value !== null,
   },
+  stuckAfter: {
+    expected: `${texts.durationExpected}, or false`,
+    byDefault: "'5m'",
+    fallback: '5m',
+    inDefaults: true,
+    accepts: (value) => value === false || milliseconds(value) !== undefined,
+  },
   singleActiveConsumer: { ...BOOLEAN, accepts: (value) => typeof value === 'boolean' },
   consumerPriority: {
     expected: 'a whole number from -2 147 483 648 to 2 147 483 647',

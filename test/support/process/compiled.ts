@@ -18,6 +18,7 @@ const OPTIONS: Options = {
     paths: {
       'nestjs-settle': ['./lib/index.ts'],
       'nestjs-settle/testing': ['./lib/testing/index.ts'],
+      'nestjs-settle/opentelemetry': ['./lib/opentelemetry/index.ts'],
     },
     parser: { syntax: 'typescript', decorators: true },
     transform: { legacyDecorator: true, decoratorMetadata: true },

@@ -37,6 +37,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'connections.ts': ['nest', 'rabbitmq'],
   'dead-letters': [...MESSAGE, 'amqp', 'nest', 'rabbitmq', 'connections.ts'],
   cli: [...MESSAGE, 'amqp', 'rabbitmq', 'dead-letters'],
+  opentelemetry: [...MESSAGE, 'settlement', 'lifecycle'],
+  terminus: [...MESSAGE, 'lifecycle', 'nest'],
   testing: [...MODULE, 'memory', 'settle.module.ts'],
   'settle.module.ts': [...MODULE, 'connections.ts'],
   'index.ts': [...MODULE, 'settle.module.ts'],
@@ -84,6 +86,9 @@ const PACKAGES: readonly PackageRule[] = [
     ],
     types: [],
   },
+  // Optional peers: only their entry loads them.
+  { packages: /^@opentelemetry\//, anywhere: ['opentelemetry'], types: [] },
+  { packages: /^@nestjs\/terminus(\/|$)/, anywhere: ['terminus'], types: [] },
 ];
 
 /** The entry points of the package, which no file of lib imports. */
@@ -91,6 +96,8 @@ const ENTRIES: ReadonlySet<string> = new Set([
   'index.ts',
   'testing/index.ts',
   'dead-letters/index.ts',
+  'opentelemetry/index.ts',
+  'terminus/index.ts',
 ]);
 
 interface Edge extends Import {

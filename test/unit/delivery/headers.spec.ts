@@ -22,6 +22,7 @@ describe('SettleHeaders', () => {
       firstFailedAt: 'x-settle-first-failed-at',
       failedAt: 'x-settle-failed-at',
       handler: 'x-settle-handler',
+      trace: 'x-settle-trace',
       replays: 'x-settle-replays',
       replayedAt: 'x-settle-replayed-at',
     });

@@ -24,6 +24,7 @@ describe('normalize', () => {
       rate: undefined,
       batch: undefined,
       singleActiveConsumer: false,
+      stuckAfter: 300_000,
       consumerPriority: undefined,
       consumerTimeout: undefined,
       retry: undefined,
