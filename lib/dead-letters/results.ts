@@ -28,8 +28,8 @@ export interface DeadLetterList extends ScanResult {
   /** How many consumers the queue has; each of them takes dead letters away. */
   readonly consumers: number;
   /**
-   * The highest `deliveryCount`. RabbitMQ 4.0 to 4.2 deletes the messages of a quorum queue that have been
-   * returned more often than its delivery limit (20 by default), and counts each scan as a return.
+   * The highest `deliveryCount`. Before 4.3, RabbitMQ counts each scan of a quorum queue as a return, and
+   * deletes a message above the delivery limit of its queue (20 by default since 4.0).
    */
   readonly highestDeliveryCount: number;
 }

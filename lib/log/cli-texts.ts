@@ -62,7 +62,7 @@ Colours are used in terminals only; NO_COLOR=1 switches them off.`,
   cliHasConsumers: (count: number): string =>
     `The queue has ${counted(count, 'consumer')}, which take messages away.`,
   cliManyReturns: (count: number): string =>
-    `Messages have been returned to this quorum queue up to ${count} times. RabbitMQ 4.0 to 4.2 deletes a message above the delivery limit of its queue, 20 by default, and each scan counts.`,
+    `Messages have been returned to this quorum queue up to ${count} times. Before RabbitMQ 4.3 each scan counts as a return, and a message above the delivery limit of its queue (20 by default since 4.0) is deleted.`,
   cliMore: (count: number): string => `and ${grouped(count)} more; --limit shows more`,
   cliBody: (size: number, shown: number | undefined): string =>
     shown === undefined
