@@ -23,7 +23,9 @@ export class LinkedList<T extends Linked<T>> implements Iterable<T> {
     return this.#size;
   }
 
+  /** Adds an item; does nothing if it is in the list. */
   add(item: T): void {
+    if (this.has(item)) return;
     item.previous = this.#last;
     if (this.#last === undefined) this.#first = item;
     else this.#last.next = item;
