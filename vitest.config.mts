@@ -42,6 +42,9 @@ export default defineConfig({
             'nestjs-settle/opentelemetry': fileURLToPath(
               new URL('lib/opentelemetry/index.ts', import.meta.url),
             ),
+            'nestjs-settle/terminus': fileURLToPath(
+              new URL('lib/terminus/index.ts', import.meta.url),
+            ),
             'nestjs-settle': fileURLToPath(new URL('lib/index.ts', import.meta.url)),
           },
         },

@@ -17,6 +17,7 @@ for (const name of [
   'api-extractor.testing.json',
   'api-extractor.dead-letters.json',
   'api-extractor.opentelemetry.json',
+  'api-extractor.terminus.json',
 ]) {
   const config = ExtractorConfig.loadFileAndPrepare(join(root, 'etc', name));
   const { apiReportChanged, errorCount } = Extractor.invoke(config, {

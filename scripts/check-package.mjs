@@ -62,6 +62,7 @@ const publicNames = [
 const entryNames = {
   'nestjs-settle/dead-letters': ['DeadLetters', 'SettleDeadLettersModule'],
   'nestjs-settle/opentelemetry': ['SettleOpenTelemetryModule'],
+  'nestjs-settle/terminus': ['SettleHealthIndicator'],
 };
 
 /** What the unpacked package may take, in bytes. */

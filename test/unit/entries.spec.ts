@@ -31,6 +31,7 @@ describe('the entries of the package', () => {
   it.each([
     ['index.js', []],
     ['opentelemetry/index.js', ['@opentelemetry', 'opentelemetry']],
+    ['terminus/index.js', ['@nestjs/terminus', 'terminus']],
   ])('%s loads no other entry and no optional package of one', (entry, expected) => {
     expect(loadedBy(entry)).toEqual(expected);
   });

@@ -1,0 +1,1 @@
+export { type AliveOptions, type ReadyOptions, SettleHealthIndicator } from './health-indicator';
