@@ -5,6 +5,12 @@ import { defineConfig } from 'vitest/config';
 // Decorator metadata is what Nest injects by; esbuild does not emit it.
 const plugins = [swc.vite({ module: { type: 'es6' } })];
 
+/** By default the short form; `full`, and `soak` for one long run. */
+function faultSpecs(form: string | undefined): string[] {
+  const names = form === 'soak' ? ['soak'] : form === 'full' ? ['faults', 'cluster'] : ['faults'];
+  return names.map((name) => `test/faults/${name}.spec.ts`);
+}
+
 export default defineConfig({
   test: {
     projects: [
@@ -82,10 +88,10 @@ export default defineConfig({
       },
       {
         plugins,
-        // Services in processes of their own under load, with faults; in full with FAULTS=full.
+        // Services in processes of their own under load, with faults.
         test: {
           name: 'faults',
-          include: ['test/faults/**/*.spec.ts'],
+          include: faultSpecs(process.env.FAULTS),
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
           testTimeout: process.env.FAULTS === 'full' ? 900_000 : 120_000,

@@ -32,6 +32,8 @@ export interface FaultRunOptions
   readonly rate?: number;
   /** How long a handler works at most, in ms. */
   readonly longestWork?: number;
+  /** How long the services may take to be back after a fault, and to come to rest; 60 s by default. */
+  readonly patienceMs?: number;
 }
 
 /** Services under a steady mixed load, and what is known of each message. */
@@ -57,8 +59,8 @@ export class FaultRun {
   constructor(readonly options: FaultRunOptions) {
     this.queue = unique(options.name);
     this.prefetch = options.prefetch ?? 20;
-    const { serverUrl: url, random, rate = 200, longestWork = 15 } = options;
-    this.load = new Load({ url, queue: this.queue, rate, random, longestWork });
+    const { serverUrl, urls = [serverUrl], random, rate = 200, longestWork = 15 } = options;
+    this.load = new Load({ urls, queue: this.queue, rate, random, longestWork });
   }
 
   /** Starts the services, which declare the queue, then the load. The services have a user of their own. */
@@ -105,12 +107,12 @@ export class FaultRun {
   }
 
   /** Waits until a service begins a run, and measures how long that takes. */
-  async recovered(service: Service, since = Date.now(), timeoutMs = 30_000): Promise<void> {
+  async recovered(service: Service, since = Date.now()): Promise<void> {
     await eventually(
       () => {
         if (service.lastRunAt <= since) throw new Error(`no run again:\n${service.report()}`);
       },
-      { timeoutMs },
+      { timeoutMs: this.#patienceMs },
     );
     this.recoveries.push(service.lastRunAt - since);
   }
@@ -123,9 +125,8 @@ export class FaultRun {
   }
 
   /** Ends the load, waits until everything has come to rest, ends the services and draws up the account. */
-  async finish(timeoutMs = 60_000): Promise<Account> {
-    await this.load.stop();
-    await this.#rest(timeoutMs).catch((error: unknown) => this.problems.push(String(error)));
+  async finish(): Promise<Account> {
+    await this.rest();
     await this.end();
     await this.options.management.deleteUser(this.queue);
     const queues = await this.#queues();
@@ -139,6 +140,12 @@ export class FaultRun {
     const confirmed = [...load.confirmed].filter((n) => !this.#removed.has(n));
     const inFlightAtFaults = this.#inFlightAtFaults;
     return accountOf({ confirmed, ledger, queued, deadLettered, inFlightAtFaults });
+  }
+
+  /** Ends the load, and waits until nothing is queued or waiting. */
+  async rest(): Promise<void> {
+    await this.load.stop();
+    await this.#rest().catch((error: unknown) => this.problems.push(String(error)));
   }
 
   /** Ends the services as a deployment does. */
@@ -156,6 +163,10 @@ export class FaultRun {
     for (const service of this.running) service.signal('SIGKILL');
   }
 
+  get #patienceMs(): number {
+    return this.options.patienceMs ?? 60_000;
+  }
+
   #queues() {
     const { management } = this.options;
     const isOurs = ({ name }: { name: string }): boolean =>
@@ -163,7 +174,7 @@ export class FaultRun {
     return management.queues().then((queues) => queues.filter(isOurs));
   }
 
-  async #rest(timeoutMs: number): Promise<void> {
+  async #rest(): Promise<void> {
     for (let quiet = 0; quiet < 2; quiet += 1) {
       await eventually(
         async () => {
@@ -179,7 +190,7 @@ export class FaultRun {
             throw new Error(`not at rest: ${counts.join('; ')}`);
           }
         },
-        { timeoutMs, everyMs: 250 },
+        { timeoutMs: this.#patienceMs, everyMs: 250 },
       );
       await new Promise((resolve) => setTimeout(resolve, 300));
     }

@@ -23,7 +23,8 @@ const TICK = 10;
 const WINDOW = 500;
 
 export interface LoadOptions {
-  readonly url: string;
+  /** The servers of a cluster, or one. */
+  readonly urls: readonly string[];
   readonly queue: string;
   /** Messages a second. */
   readonly rate: number;
@@ -43,6 +44,7 @@ export class Load {
   #channel: ConfirmChannel | undefined;
   #close: () => Promise<void> = async () => undefined;
   #stopped = false;
+  #connects = -1;
   #running: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: LoadOptions) {}
@@ -107,7 +109,10 @@ export class Load {
   }
 
   async #open(): Promise<void> {
-    const connection = await connect(this.options.url, { noDelay: true });
+    const { urls } = this.options;
+    this.#connects += 1;
+    const url = urls[this.#connects % urls.length] ?? '';
+    const connection = await connect(url, { noDelay: true });
     connection.on('error', () => undefined);
     connection.once('close', () => {
       this.#channel = undefined;

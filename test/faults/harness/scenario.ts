@@ -6,7 +6,7 @@ import { FaultRun, type FaultRunOptions } from './fault-run';
 import type { Fault } from './faults';
 import { Random, seedOfRun } from './random';
 
-/** `full` where `FAULTS=full`: more faults, more messages. */
+/** Whether each scenario is run in full. */
 export const isFull: boolean = process.env['FAULTS'] === 'full';
 
 /** What a scenario knows by itself. */
@@ -63,6 +63,12 @@ export function expectNothingLost(run: FaultRun, account: Account, seed: number)
     problems: [],
   });
   expect(account.succeeded, 'messages have been handled').toBeGreaterThan(0);
+}
+
+/** The value below which so many of these lie; 0 if there are none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
 /** The figures of a run, in one line. */
