@@ -99,6 +99,11 @@ export class Load {
     const confirmed = (error: unknown): void => {
       this.#pending.delete(n);
       if (!error && !this.#returned.delete(n)) this.confirmed.add(n);
+      // A channel that was opened while a queue had no leader can refuse each message from then on.
+      if (error && this.#channel === channel) {
+        this.#channel = undefined;
+        void this.#close();
+      }
     };
     try {
       channel.publish('', queue, body, { ...OPTIONS, messageId: String(n) }, confirmed);
