@@ -35,7 +35,7 @@ export async function scenario({ faults, times = 1, ...options }: ScenarioOption
   const run = new FaultRun({ serverUrl: url, management, random, proxy, ...options });
   onTestFinished(() => run.kill());
   await run.start();
-  for (let round = 0; round < (isFull ? times * Number(process.env['FAULTS_TIMES'] ?? 5) : times); round += 1) {
+  for (let round = 0; round < (isFull ? times * 5 : times); round += 1) {
     for (const fault of faults) {
       await new Promise((resolve) => setTimeout(resolve, random.integer(50, 600)));
       await fault(run);
