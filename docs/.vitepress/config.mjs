@@ -16,6 +16,7 @@ const guide = [
 const operating = [
   { text: 'Operations', link: '/operations' },
   { text: 'Observability', link: '/observability' },
+  { text: 'Topology', link: '/topology' },
   { text: 'Troubleshooting', link: '/troubleshooting' },
   { text: 'RabbitMQ versions', link: '/rabbitmq-versions' },
 ];

@@ -33,7 +33,9 @@ export async function runCli(parameters: readonly string[], host: CliHost): Prom
     if (error instanceof CommanderError) {
       return error.exitCode === 0 ? EXIT_CODE.success : EXIT_CODE.usage;
     }
-    host.err(`${texts.cliError(escaped(reasonText(error)))}\n`);
+    // An application that cannot be described has one error per fault.
+    const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+    for (const one of errors) host.err(`${texts.cliError(escaped(reasonText(one)))}\n`);
     return error instanceof TypeError ? EXIT_CODE.usage : EXIT_CODE.failure;
   }
 }

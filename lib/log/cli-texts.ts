@@ -15,10 +15,21 @@ export const cliTexts = {
   cliDescription: 'Looks after the queues of NestJS services on RabbitMQ.',
   cliHelpHint: '(nestjs-settle --help shows all commands and options)',
   cliExitCodes: `
-Exit codes: 0 done, 1 failed, 2 invalid command line or not confirmed, 3 done in part, 130 interrupted.
+Exit codes: 0 done, 1 failed or different (check), 2 invalid command line or not confirmed, 3 done in part, 130 interrupted.
 Colours are used in terminals only; NO_COLOR=1 switches them off.`,
   cliError: (text: string): string => `nestjs-settle: ${text}`,
   cliUrl: 'the broker',
+  cliModule: 'the root module of the application: ./dist/app.module.js#AppModule',
+  cliRabbitmq: 'the version of RabbitMQ',
+  cliDescribe: 'what every outcome and failure means for each subscription',
+  cliTopology: 'queues, exchanges and bindings, waiting queues included, as definitions to import',
+  cliFormat: 'the format: definitions, for `rabbitmqctl import_definitions`',
+  cliVirtualHost: 'the virtual host, in place of that of the connection',
+  cliCheck: 'compare queues and exchanges with the server; changes nothing',
+  cliAllowMissing: 'accept what is missing if the application declares it',
+  cliAsyncApi: 'an AsyncAPI 3 document of the subscriptions',
+  cliTitle: 'the title of the document; default: the name in package.json',
+  cliDocumentVersion: 'the version of the document; default: that in package.json',
   cliJson: 'the result as JSON',
   cliDead: 'list, show, replay and discard dead letters',
   cliList: 'group and list the messages of a dead-letter queue',

@@ -34,6 +34,6 @@ export const descriptionTexts = {
   waits: (delays: string): string => `waits ${delays} in a queue, then the next attempt`,
   pausesFor: (duration: string): string =>
     `the subscription pauses for ${duration}; the message is requeued without an attempt`,
-  rejectedAndDeleted: 'rejected; RabbitMQ deletes it unless a policy sets a dead-letter exchange',
+  rejectedAndDeleted: 'rejected and deleted, unless a policy dead-letters it',
   failFastRedelivered: 'left unacknowledged and redelivered; the application shuts down',
 };

@@ -1,8 +1,8 @@
-// The snippets of docs/schemas.md.
+// The snippets of docs/schemas.md and docs/topology.md.
 import { Injectable } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import { IsDate, IsUUID } from 'class-validator';
-import { drop, Subscribe } from 'nestjs-settle';
+import { drop, Subscribe, type SubscriptionRegistry } from 'nestjs-settle';
 import { z } from 'zod';
 
 declare class Stock {
@@ -65,4 +65,14 @@ export class Orders {
 export class Exports {
   @Subscribe({ queue: 'exports', decompress: { max: '16MiB' } })
   read(): void {}
+}
+
+export class Topology {
+  constructor(private readonly registry: SubscriptionRegistry) {}
+
+  // docs/topology.md
+  queues(): readonly unknown[] {
+    const { consumers } = this.registry.describe({ rabbitmq: '4.2' });
+    return consumers.flatMap(({ queues }) => queues);
+  }
 }

@@ -79,5 +79,5 @@ describe.each(pages)('%s', (page) => {
 it('docs/index.md is the home page of the site: its front matter is YAML', () => {
   const page = readFileSync(join(root, 'docs/index.md'), 'utf8');
   expect(page).toMatch(/^---\nlayout: home\nhero:\n {2}name: nestjs-settle\n/);
-  expect(page).toMatch(/\nfeatures:\n( {2}- title: .+\n {4}details: .+\n){6}---\n$/);
+  expect(page).toMatch(/\nfeatures:\n( {2}- title: .+\n {4}details: .+\n){8}---\n$/);
 });

@@ -29,7 +29,11 @@ const OPTIONS: Options = {
  * Compiles the library, the sample and the applications of the tests as they stand into a folder of their own,
  * so that a child process runs them without any build made by hand. The folder goes with the test file.
  */
-export function useCompiledFixtures(): { pathOf(fixture: string): string; pathOfSample(): string } {
+export function useCompiledFixtures(): {
+  pathOf(fixture: string): string;
+  pathOfSample(): string;
+  pathOfCommand(): string;
+} {
   let folder = '';
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'settle-fixtures-'));
@@ -40,15 +44,22 @@ export function useCompiledFixtures(): { pathOf(fixture: string): string; pathOf
   return {
     pathOf: (fixture) => join(folder, 'test/integration/fixtures', `${fixture}.js`),
     pathOfSample: () => join(folder, 'sample-app', 'main.js'),
+    pathOfCommand: () => join(folder, 'lib', 'cli', 'main.js'),
   };
 }
 
 function compile(tree: string, folder: string): void {
   const entries = readdirSync(join(ROOT, tree), { recursive: true, encoding: 'utf8' });
   for (const entry of entries.filter((name) => name.endsWith('.ts'))) {
-    const { code } = transformFileSync(join(ROOT, tree, entry), OPTIONS);
+    const { code } = transformFileSync(join(ROOT, tree, entry), optionsFor(entry));
     const target = join(folder, tree, entry.replace(/\.ts$/, '.js'));
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, code);
   }
+}
+
+// It loads the file that the command line names, by its URL, which require() does not take.
+function optionsFor(entry: string): Options {
+  if (entry !== join('cli', 'module-reference.ts')) return OPTIONS;
+  return { ...OPTIONS, module: { type: 'commonjs', ignoreDynamic: true } };
 }

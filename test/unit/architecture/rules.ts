@@ -36,7 +36,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: [...APPLICATION, 'description'],
   'connections.ts': ['nest', 'rabbitmq'],
   'dead-letters': [...MESSAGE, 'amqp', 'nest', 'rabbitmq', 'connections.ts'],
-  cli: [...MESSAGE, 'amqp', 'rabbitmq', 'dead-letters'],
+  cli: [...MODULE, 'dead-letters'],
   opentelemetry: [...MESSAGE, 'settlement', 'lifecycle'],
   terminus: [...MESSAGE, 'lifecycle', 'nest'],
   testing: [...MODULE, 'memory', 'settle.module.ts'],
@@ -83,6 +83,7 @@ const PACKAGES: readonly PackageRule[] = [
     anywhere: [
       ...['nest', 'lifecycle', 'testing', 'settle.module.ts', 'connections.ts'],
       ...['subscribe/module-check.ts', 'dead-letters/dead-letters.module.ts'],
+      'cli/application.ts',
     ],
     types: [],
   },

@@ -25,12 +25,11 @@ describe('the effects of a subscription', () => {
   it('on a classic queue without options', () => {
     expect(effects({ queue: 'q' })).toEqual({
       'ack(), nothing': 'acknowledged',
-      'drop()': 'rejected; RabbitMQ deletes it unless a policy sets a dead-letter exchange',
+      'drop()': 'rejected and deleted, unless a policy dead-letters it',
       'retry()': 'requeued, not counted as an attempt',
       'retryAfter()': 'waits 1s, 2s, 4s, 8s, 16s, ... in a queue, then the next attempt',
-      error: 'drop: rejected; RabbitMQ deletes it unless a policy sets a dead-letter exchange',
-      'invalid payload':
-        'drop: rejected; RabbitMQ deletes it unless a policy sets a dead-letter exchange',
+      error: 'drop: rejected and deleted, unless a policy dead-letters it',
+      'invalid payload': 'drop: rejected and deleted, unless a policy dead-letters it',
       'panic (a bug)': 'failFast: left unacknowledged and redelivered; the application shuts down',
       'crash, lost connection':
         'redelivered at once; a classic queue does not count it as an attempt',

@@ -125,7 +125,7 @@ describe('descriptionText', () => {
     const column = lines[head]?.indexOf('what happens') ?? -1;
     const [, , drop] = lines.slice(head + 1);
     expect(drop?.trimStart().startsWith('drop()')).toBe(true);
-    expect(drop?.slice(column)).toMatch(/^rejected; RabbitMQ deletes it/);
+    expect(drop?.slice(column)).toMatch(/^rejected and deleted/);
     expect(lines.every((line) => line === line.trimEnd())).toBe(true);
   });
 });
