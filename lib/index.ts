@@ -42,6 +42,7 @@ export type {
   InjectableDeliveryInterceptor,
 } from './model/interceptor';
 export { InvalidPayloadError, type PayloadIssue } from './model/invalid-payload-error';
+export type { KillSwitchOptions } from './model/kill-switch-options';
 export type {
   AcknowledgedOptions,
   CommonSubscribeOptions,

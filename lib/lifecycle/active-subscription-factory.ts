@@ -62,7 +62,7 @@ export class ActiveSubscriptionFactory {
       new Receiver(
         own,
         chain,
-        this.#hostOf(own, () => active),
+        this.#hostOf(own, subscription.killSwitch !== undefined, () => active),
       );
     const methods = planned.methods.map((plan) => ({
       ...plan,
@@ -109,7 +109,11 @@ export class ActiveSubscriptionFactory {
     return chainOf({ ...parts, call: this.caller.callOf(handler, subscription.options) });
   }
 
-  #hostOf(subscription: SubscriptionMetadata, active: () => ActiveSubscription): ReceiverHost {
+  #hostOf(
+    subscription: SubscriptionMetadata,
+    hasKillSwitch: boolean,
+    active: () => ActiveSubscription,
+  ): ReceiverHost {
     return {
       clock: this.clock,
       log: this.logs.of(subscription),
@@ -119,6 +123,10 @@ export class ActiveSubscriptionFactory {
       pauseFor: (ms, error) => active().pausing.pauseFor(ms, error),
       republished: () => active().pausing.republished(),
       consumerCancelled: () => active().pausing.followed(),
+      ...(hasKillSwitch && {
+        releases: (inFlight, outcome) => active().killSwitch?.releases(inFlight, outcome) ?? false,
+        finished: () => active().pausing.finished(),
+      }),
       failFast: ({ delivery }, error) => this.failFast.trigger({ subscription, delivery, error }),
       isObserved: () => this.stream.isObserved,
       settled: (settlement) => {

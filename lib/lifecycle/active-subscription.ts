@@ -13,6 +13,7 @@ import type {
 } from '../model/subscription-status';
 import type { HandlerMethod } from '../nest/explorer';
 import type { Receiver } from '../settlement/receiver';
+import { SubscriptionKillSwitch } from './subscription-kill-switch';
 import { SubscriptionPausing } from './subscription-pausing';
 import { SubscriptionStateRecord } from './subscription-state';
 
@@ -37,6 +38,7 @@ export interface ActiveMethod {
 export class ActiveSubscription implements ConsumerListener {
   readonly #state: SubscriptionStateRecord;
   readonly pausing: SubscriptionPausing;
+  readonly killSwitch: SubscriptionKillSwitch | undefined;
   #lastError: Error | undefined;
   readonly #abandoned = new Map<SubscriptionMetadata, number>();
   readonly #stuck = new Map<SubscriptionMetadata, number>();
@@ -59,7 +61,11 @@ export class ActiveSubscription implements ConsumerListener {
     });
     this.#state = state;
     this.#clock = clock;
-    this.pausing = new SubscriptionPausing({ subscription, receiver, state, log, clock });
+    const pausing = new SubscriptionPausing({ subscription, receiver, state, log, clock });
+    const { killSwitch: options } = subscription;
+    this.pausing = pausing;
+    this.killSwitch =
+      options && new SubscriptionKillSwitch({ subscription, options, pausing, log, clock });
     this.#consumed = new Promise((resolve, reject) => {
       this.#settleConsumed = { resolve, reject };
     });
@@ -148,11 +154,14 @@ export class ActiveSubscription implements ConsumerListener {
   }
 
   resume(): void {
-    if (!this.#isOver) this.pausing.resume();
+    if (this.#isOver) return;
+    this.killSwitch?.close();
+    this.pausing.resume();
   }
 
   /** Cancels the consumer for good; resolves once the broker has confirmed that nothing more arrives. */
   stopConsuming(): Promise<void> {
+    this.killSwitch?.stop();
     return this.pausing.stop();
   }
 

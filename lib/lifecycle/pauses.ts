@@ -23,6 +23,11 @@ export class Pauses {
     return PAUSE_CAUSES.find((cause) => this.#pauses.has(cause));
   }
 
+  /** Whether this is the only cause. */
+  isOnly(cause: PauseCause): boolean {
+    return this.#pauses.size === 1 && this.has(cause);
+  }
+
   has(cause: PauseCause): boolean {
     return this.#pauses.has(cause);
   }

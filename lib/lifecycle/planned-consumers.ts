@@ -54,6 +54,7 @@ function joined(
     prefetch: firstOf(({ prefetch }) => prefetch),
     ...retries(all.find(({ retry }) => retry !== undefined) ?? first),
     deadLetter: firstOf(({ deadLetter }) => deadLetter),
+    killSwitch: firstOf(({ killSwitch }) => killSwitch),
     onUnmatched: firstOf(({ onUnmatched }) => onUnmatched),
     when: undefined,
     schema: undefined,

@@ -15,7 +15,7 @@ const SHARED = [
 ] as const;
 
 /** The same, but only if both set it. */
-const SHARED_IF_SET = ['prefetch', 'onUnmatched'] as const;
+const SHARED_IF_SET = ['prefetch', 'onUnmatched', 'killSwitch'] as const;
 
 /** Faults of two methods that share a queue, a line each: no condition, or contradicting options. */
 export function sharedQueueFaults(
@@ -38,7 +38,7 @@ export function sharedQueueFaults(
   for (const option of SHARED_IF_SET) {
     const [expected, value] = [first[option], other[option]];
     const areSet = expected !== undefined && value !== undefined;
-    refuse(areSet && expected !== value, option, expected, value);
+    refuse(areSet && !isDeepStrictEqual(expected, value), option, expected, value);
   }
   if (isByBroker(first) || isByBroker(other)) {
     // Declared with the queue, so there can be only one of each.

@@ -17,6 +17,7 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
     ...undeclared(subscription),
     retryText(subscription),
     deadLetterText(subscription),
+    ...killSwitchText(subscription),
     timeout === undefined ? 'no timeout' : `timeout ${durationText(timeout)}`,
     `onError: ${onErrorText(subscription)}`,
     `onPanic: ${policyText(onPanic)}`,
@@ -73,6 +74,13 @@ function deadLetterText(subscription: SubscriptionMetadata): string {
   }
   const by = deadLetter.by === 'broker' ? ' by the broker' : '';
   return `dead letters to "${deadLetter.queue}"${by}${toExchange && `, those of RabbitMQ${toExchange}`}`;
+}
+
+function killSwitchText({ killSwitch }: SubscriptionMetadata): string[] {
+  if (killSwitch === undefined) return [];
+  const { failures, minimum, window, pause } = killSwitch;
+  const share = `${Number((100 * failures).toFixed(2))} % of at least ${minimum}`;
+  return [`kill switch: ${share} in ${durationText(window)}, pause ${durationText(pause)}`];
 }
 
 function onErrorText({ onError: { rules, otherwise } }: SubscriptionMetadata): string {

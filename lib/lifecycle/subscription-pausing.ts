@@ -13,7 +13,7 @@ const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 
 /** The causes that `resume` ends. */
-const RESUMED = ['operator', 'stuck', 'pauseFor'] as const;
+const RESUMED = ['operator', 'stuck', 'tripped', 'pauseFor'] as const;
 
 /** What a subscription is paused by. */
 export interface PausingDependencies {
@@ -30,6 +30,7 @@ export class SubscriptionPausing {
   #consumer: BrokerConsumer | undefined;
   #intake: Intake = 'all';
   #failures = 0;
+  #isProbing = false;
   #stopping = false;
 
   constructor(private readonly dependencies: PausingDependencies) {
@@ -67,11 +68,37 @@ export class SubscriptionPausing {
     await this.followed();
   }
 
+  /** The kill switch has tripped: nothing is handled until it probes. */
+  trip(error: unknown): void {
+    this.#isProbing = false;
+    this.#pauses.begin('tripped');
+    this.#changed(error);
+  }
+
+  /** The kill switch probes: one message at a time is handled, if nothing else pauses the subscription. */
+  probe(): void {
+    this.#isProbing = true;
+    this.#changed();
+  }
+
+  /** The kill switch is closed. */
+  untrip(): void {
+    this.#isProbing = false;
+    this.#pauses.end('tripped');
+    this.#changed();
+  }
+
+  /** A delivery is no longer in flight: a probe takes the next one, unless it has told enough. */
+  finished(): void {
+    if (this.#intake === 'one') void this.followed();
+  }
+
   /** Ends every pause but one after a failed republish, which ends by itself. */
   resume(): void {
     const { subscription, log } = this.dependencies;
     if (this.#stopping) return;
     const ended = RESUMED.map((cause) => this.#pauses.end(cause));
+    this.#isProbing = false;
     if (!ended.includes(true)) return;
     log.write('resumed', texts.resumed(subscription.queue));
     this.#changed();
@@ -115,9 +142,10 @@ export class SubscriptionPausing {
     if (this.#stopping) return;
     const { state, receiver } = this.dependencies;
     const { cause } = this.#pauses;
-    this.#intake = cause === undefined ? 'all' : 'none';
+    const isProbing = this.#isProbing && this.#pauses.isOnly('tripped');
+    this.#intake = cause === undefined ? 'all' : isProbing ? 'one' : 'none';
     // What arrives before the consumer is cancelled after a failed republish is handled.
-    receiver.isOpen = cause === undefined || cause === 'republishFailed';
+    receiver.isOpen = this.#intake !== 'none' || cause === 'republishFailed';
     state.pausedBy(cause, error);
     void this.followed();
   }

@@ -11,6 +11,13 @@ import {
 } from './format';
 import type { LogKind } from './kinds';
 
+/** What a kill switch has counted, the window in ms. */
+export interface WindowFacts {
+  readonly attempts: number;
+  readonly failures: number;
+  readonly window: number;
+}
+
 /** The application: its modules, its subscriptions, its shutdown, and the log itself. */
 export const applicationTexts = {
   suppressed: (kind: LogKind, count: number): string =>
@@ -86,6 +93,22 @@ export const applicationTexts = {
   paused: (queue: string | undefined): string => `${queueText(queue)}: paused.`,
   pausedFor: (queue: string | undefined, ms: number): string =>
     `${queueText(queue)}: paused for ${durationText(ms)} by pauseFor().`,
+  killSwitchTripped: (
+    queue: string | undefined,
+    { attempts, failures, window }: WindowFacts,
+    pauseMs: number,
+    error: unknown,
+  ): string => {
+    const what =
+      attempts === 1 && failures === 1
+        ? 'the last attempt failed'
+        : `${failures} of ${attempts} attempts failed within ${durationText(window)}`;
+    return `${queueText(queue)}: kill switch tripped: ${what}. Paused for ${durationText(pauseMs)}. ${errorText(error)}`;
+  },
+  killSwitchProbing: (queue: string | undefined): string =>
+    `${queueText(queue)}: kill switch: trying one message.`,
+  killSwitchClosed: (queue: string | undefined): string =>
+    `${queueText(queue)}: kill switch closed: a message was handled. Consuming as before.`,
   resumed: (queue: string | undefined): string => `${queueText(queue)}: resumed.`,
   stuckDelivery: (delivery: MessageFacts, ageMs: number): string =>
     `${messageText(delivery)}: in flight for ${roughDurationText(ageMs)}. A handler that never ends occupies one of the prefetch slots; 'timeout' limits it.`,

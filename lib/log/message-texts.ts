@@ -97,6 +97,8 @@ export const messageTexts = {
     `${messageText(delivery)}: a policy function returned no outcome: found ${found(value)}; the default policy applies`,
   isPanicThrew: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: isPanic of SettleModule threw; the error is classified without it`,
+  killSwitchThrew: (delivery: MessageFacts): string =>
+    `${messageText(delivery)}: the predicate killSwitch.on threw; it counts as no match`,
   ruleThrew: (delivery: MessageFacts): string =>
     `${messageText(delivery)}: a predicate of an onError rule threw; it counts as no match`,
   enhancerRaised: (

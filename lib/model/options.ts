@@ -2,6 +2,7 @@ import type { MessageHandlerOptions, QueueOptions } from '@golevelup/nestjs-rabb
 import type { Backoff } from './backoff';
 import type { ConsumerOptions } from './consumer-options';
 import type { Duration } from './duration';
+import type { KillSwitchOptions } from './kill-switch-options';
 import type { PayloadOptions } from './payload-options';
 import type { ErrorRule, FailurePolicy } from './policy';
 import type { PayloadSchema } from './schema';
@@ -164,6 +165,16 @@ export interface AcknowledgedOptions {
    * @example 'billing.dead'
    */
   readonly deadLetter?: string | DeadLetterOptions;
+  /**
+   * Pauses the subscription when too many of its messages fail, so that they stay in the queue. `{}` takes the
+   * defaults; `false` switches one of the module off. Counted in this process. An error or a timeout counts if
+   * `on` matches it; what a handler returns or throws as an outcome, bugs and invalid payloads do not. While it
+   * is tripped, messages whose handlers are still running and fail go back without an attempt. After the pause
+   * one message is tried: if it succeeds, the subscription consumes as before, else it pauses for twice as long.
+   * @default no kill switch
+   * @example { failures: 0.5, minimum: 10, window: '1m', pause: '30s', max: '10m' }
+   */
+  readonly killSwitch?: KillSwitchOptions | false;
 }
 
 /** The options of a subscription whose messages RabbitMQ removes as it delivers them. */
@@ -175,6 +186,7 @@ export interface NoAckOptions {
   readonly noAck: true;
   readonly retry?: never;
   readonly deadLetter?: never;
+  readonly killSwitch?: never;
 }
 
 /**
@@ -217,6 +229,8 @@ export interface SubscribeDefaults
   > {
   /** Not for `noAck` subscriptions. */
   readonly retry?: RetryOptions;
+  /** Not for `noAck` subscriptions. */
+  readonly killSwitch?: KillSwitchOptions;
   /**
    * The dead-letter queue of a queue. Not called for `noAck` subscriptions and server-named queues.
    * @example (queue) => `${queue}.dead`

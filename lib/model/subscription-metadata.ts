@@ -2,7 +2,7 @@ import type { MessageDeserializer, QueueOptions } from '@golevelup/nestjs-rabbit
 import type { Backoff } from './backoff';
 import type { PerformedBy, QueueType, SubscribeOptions } from './options';
 import type { WhenOptions } from './payload-options';
-import type { ErrorPolicy, FailurePolicy } from './policy';
+import type { ErrorMatch, ErrorPolicy, FailurePolicy } from './policy';
 import type { PayloadSchema } from './schema';
 
 /** One binding of the queue. */
@@ -84,6 +84,17 @@ export interface SubscriptionMetadata {
   readonly onUnmatched: FailurePolicy | undefined;
   /** `max` in bytes; `undefined`: compressed bodies are not decompressed. */
   readonly decompress: { readonly max: number } | undefined;
+  /** Durations in ms. */
+  readonly killSwitch:
+    | {
+        readonly failures: number;
+        readonly minimum: number;
+        readonly window: number;
+        readonly pause: number;
+        readonly max: number;
+        readonly on: ErrorMatch | undefined;
+      }
+    | undefined;
   /** The options of the decorator, without defaults. */
   readonly options: SubscribeOptions;
 }

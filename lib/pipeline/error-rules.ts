@@ -32,17 +32,37 @@ export function policyFor(
   if (rules.length === 0) return { policy: otherwise, error };
   const errors = errorsIn(error);
   for (const { match, policy } of rules) {
-    const index = errors.findIndex((one) => {
-      try {
-        return matches(match, one, delivery);
-      } catch (thrown) {
-        failed(thrown);
-        return false;
-      }
-    });
+    const index = errors.findIndex((one) => isMatched(match, one, delivery, failed));
     if (index >= 0) return { policy, error: errors[index] };
   }
   return { policy: otherwise, error };
+}
+
+/**
+ * Whether an error, or anything that it holds, is matched.
+ * @param failed is told of a predicate that threw; it counts as no match.
+ */
+export function matchesError(
+  match: ErrorMatch,
+  error: unknown,
+  delivery: Delivery,
+  failed: (error: unknown) => void,
+): boolean {
+  return errorsIn(error).some((one) => isMatched(match, one, delivery, failed));
+}
+
+function isMatched(
+  match: ErrorMatch,
+  error: unknown,
+  delivery: Delivery,
+  failed: (error: unknown) => void,
+): boolean {
+  try {
+    return matches(match, error, delivery);
+  } catch (thrown) {
+    failed(thrown);
+    return false;
+  }
 }
 
 // The nearest first. It may be circular, or have no end.

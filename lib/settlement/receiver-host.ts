@@ -1,5 +1,6 @@
 import type { Clock } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
+import type { Outcome } from '../model/outcome';
 import type { Settlement } from '../model/settlement';
 import type { DeliveryObserver } from './delivery-observer';
 import type { InFlight } from './in-flight';
@@ -16,6 +17,10 @@ export interface ReceiverHost {
   pauseAfterFailure(error: Error): Promise<void>;
   /** Pauses the subscription for a while; resolves once nothing more is delivered. */
   pauseFor(ms: number, error: unknown): Promise<void>;
+  /** An attempt has ended; returns whether the message is to go back without one: the kill switch has tripped. */
+  releases?(inFlight: InFlight, outcome: Outcome): boolean;
+  /** A delivery is no longer in flight. */
+  finished?(): void;
   /** A message was republished. */
   republished(): void;
   /** Resolves once the consumer of a subscription that is paused or stops delivers nothing more. */

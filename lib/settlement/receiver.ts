@@ -241,6 +241,7 @@ export class Receiver {
 
   #finished(inFlight: InFlight): void {
     if (this.#inFlight.delete(inFlight)) this.host.observer?.ended(inFlight.delivery);
+    this.host.finished?.();
     if (this.#inFlight.size > 0 || this.waiting > 0) return;
     const waiting = this.#idle;
     this.#idle = [];

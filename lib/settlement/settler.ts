@@ -41,9 +41,9 @@ export class Settler {
   settle(inFlight: InFlight, outcome: Outcome, isStopping = this.host.isStopping()): void {
     if (inFlight.settling) return;
     const failure = failureMarkOf(outcome);
-    if (failure && !isAboutTheMessage(failure.cause) && isStopping) {
-      this.requeue(inFlight, outcome);
-      return;
+    const isStopped = failure && !isAboutTheMessage(failure.cause) && isStopping;
+    if (isStopped || this.host.releases?.(inFlight, outcome)) {
+      return this.requeue(inFlight, outcome);
     }
     const { delivery, brokerDelivery } = inFlight;
     const verdict = verdictOf(outcome, this.subscription, delivery.attempt, (value, source) =>

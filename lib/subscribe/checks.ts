@@ -3,6 +3,7 @@ import type { SubscribeOptions } from '../model/options';
 import { isErrorRule, isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { combinationFaults } from './combination-checks';
+import { KILL_SWITCH_OPTIONS } from './kill-switch-options';
 import {
   BATCH_OPTIONS,
   DEAD_LETTER_OPTIONS,
@@ -36,6 +37,7 @@ export function optionFaults(
     ...nestedFaults(handler, 'when', WHEN_OPTIONS, effective.when),
     ...nestedFaults(handler, 'batch', BATCH_OPTIONS, effective.batch),
     ...nestedFaults(handler, 'rate', RATE_OPTIONS, effective.rate),
+    ...nestedFaults(handler, 'killSwitch', KILL_SWITCH_OPTIONS, effective.killSwitch),
     ...deadLetterFaults(subscription),
     ...combinationFaults(subscription, options),
   ];

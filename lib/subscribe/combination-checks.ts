@@ -84,9 +84,11 @@ function refuseArguments(
 
 function refuseNoAck(
   { noAck }: SubscriptionMetadata,
-  { retry, deadLetter }: SubscribeOptions,
+  { retry, deadLetter, killSwitch }: SubscribeOptions,
   refuse: Refuse,
 ): void {
+  const hasKillSwitch = Boolean(killSwitch);
+  refuse(noAck && hasKillSwitch, 'killSwitch', texts.notWithNoAck, killSwitch);
   refuse(noAck && retry !== undefined, 'retry', texts.notWithNoAck, retry);
   refuse(noAck && deadLetter !== undefined, 'deadLetter', texts.notWithNoAck, deadLetter);
 }

@@ -16,6 +16,7 @@ import { bytes } from '../model/size';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { bindingFaults, bindingsOf } from './bindings';
 import { optionFaults } from './checks';
+import { killSwitchOf } from './kill-switch-options';
 import { effectiveOptions } from './option-values';
 
 /** The default of `retry.maxDeliveries` for few attempts. */
@@ -58,7 +59,9 @@ function checked(
   const retry = options.retry ?? (noAck ? undefined : defaults.retry);
   const deadLetter =
     options.deadLetter ?? (noAck || !queue ? undefined : defaultDeadLetter(queue, defaults));
-  const effective = { ...effectiveOptions({ ...options }, { ...defaults }), retry, deadLetter };
+  const killSwitch = options.killSwitch ?? (noAck ? undefined : defaults.killSwitch);
+  const given = effectiveOptions({ ...options }, { ...defaults });
+  const effective = { ...given, retry, deadLetter, killSwitch };
   // What is not of its type is one of the faults, and the application does not start.
   const valid = effective as Required<SubscribeOptions>;
   const batch = batchOf(valid.batch);
@@ -93,6 +96,7 @@ function checked(
     when: valid.when,
     onUnmatched: valid.onUnmatched,
     decompress: decompressOf(valid.decompress),
+    killSwitch: killSwitchOf(killSwitch),
     options,
   };
   Object.freeze(subscription);

@@ -106,6 +106,11 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
     expected: 'the name of a queue, 1 to 255 bytes',
     byDefault: 'dropped messages are rejected',
   },
+  killSwitch: {
+    expected: 'an object, or false',
+    byDefault: 'no kill switch',
+    accepts: (value) => value === false || (typeof value === 'object' && value !== null),
+  },
   timeout: {
     expected: `${texts.durationExpected}, longer than 0`,
     byDefault: 'no limit',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { KILL_SWITCH_OPTIONS } from '../../../lib/subscribe/kill-switch-options';
 import {
   BATCH_OPTIONS,
   DEAD_LETTER_OPTIONS,
@@ -17,6 +18,7 @@ const comments = new Map([
   ...docCommentsIn(join(model, 'options.ts')),
   ...docCommentsIn(join(model, 'payload-options.ts')),
   ...docCommentsIn(join(model, 'consumer-options.ts')),
+  ...docCommentsIn(join(model, 'kill-switch-options.ts')),
   ...docCommentsIn(join(model, 'settle-options.ts')),
 ]);
 
@@ -49,6 +51,8 @@ export function optionsPage(): string {
     ...sections(BATCH_OPTIONS, 'batch.', ['BatchOptions']),
     '## rate',
     ...sections(RATE_OPTIONS, 'rate.', ['RateOptions']),
+    '## killSwitch',
+    ...sections(KILL_SWITCH_OPTIONS, 'killSwitch.', ['KillSwitchOptions']),
     '## SettleModule.forRoot',
     ...sections(SETTLE_OPTIONS, '', ['SettleModuleOptions']),
   ].join('\n\n')}\n`;
