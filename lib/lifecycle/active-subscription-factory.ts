@@ -119,6 +119,7 @@ export class ActiveSubscriptionFactory {
       log: this.logs.of(subscription),
       observer: this.stream.observation.observer,
       isStopping: () => this.shutdown.hasBegun,
+      isPaused: () => active().pausing.isPaused,
       pauseAfterFailure: (error) => active().pausing.pauseAfterFailure(error),
       pauseFor: (ms, error) => active().pausing.pauseFor(ms, error),
       republished: () => active().pausing.republished(),

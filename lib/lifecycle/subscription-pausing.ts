@@ -41,6 +41,11 @@ export class SubscriptionPausing {
     });
   }
 
+  /** Whether nothing is to be delivered. */
+  get isPaused(): boolean {
+    return this.#intake === 'none';
+  }
+
   attach(consumer: BrokerConsumer): void {
     this.#consumer = consumer;
   }

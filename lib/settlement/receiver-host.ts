@@ -13,6 +13,8 @@ export interface ReceiverHost {
   readonly observer?: DeliveryObserver | undefined;
   /** Whether the application is shutting down: failures are then requeued instead of settled. */
   isStopping(): boolean;
+  /** Whether the subscription is paused: nothing is to be delivered. */
+  isPaused(): boolean;
   /** Pauses the subscription after a failed republish; resolves once nothing more is delivered. */
   pauseAfterFailure(error: Error): Promise<void>;
   /** Pauses the subscription for a while; resolves once nothing more is delivered. */

@@ -1,4 +1,4 @@
-import type { ReducedMessage, SettleAction, Written } from '../amqp/port';
+import type { ReducedMessage, SettleAction } from '../amqp/port';
 import { targetQueueOf } from '../amqp/republish-attempts';
 import { type OutgoingMessage, reducedMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
@@ -13,6 +13,7 @@ import { decide, decisionUnpublished } from './decide';
 import type { InFlight, UnpublishedMessage } from './in-flight';
 import { outgoingOf } from './outgoing';
 import type { ReceiverHost } from './receiver-host';
+import { settleInContext } from './settle-in-context';
 import { settlementOf } from './settlement-of';
 import { SettlementReport } from './settlement-report';
 import { verdictOf } from './verdict';
@@ -92,19 +93,23 @@ export class Settler {
   carryOut(inFlight: InFlight, outcome: Outcome, decision: Decision): void {
     inFlight.settling = true;
     const pauseMs = pauseOf(decision);
-    if (pauseMs === undefined) this.#carryOut(inFlight, outcome, decision);
-    else void this.#pause(inFlight, outcome, decision, pauseMs);
+    const error = failureMarkOf(outcome)?.error;
+    if (pauseMs !== undefined) {
+      void this.#carryOutAfter(this.host.pauseFor(pauseMs, error), inFlight, outcome, decision);
+    } else if (decision.kind === 'requeue' && this.host.isPaused()) {
+      void this.#carryOutAfter(this.host.consumerCancelled(), inFlight, outcome, decision);
+    } else this.#carryOut(inFlight, outcome, decision);
   }
 
   // Before the consumer is cancelled, the message would come straight back.
-  async #pause(
+  async #carryOutAfter(
+    cancelled: Promise<void>,
     inFlight: InFlight,
     outcome: Outcome,
     decision: Decision,
-    ms: number,
   ): Promise<void> {
     if (decision.kind !== 'none') inFlight.requeue = this.#requeueOf(inFlight, outcome, decision);
-    await this.host.pauseFor(ms, failureMarkOf(outcome)?.error);
+    await cancelled;
     if (!inFlight.givenUp) this.#carryOut(inFlight, outcome, decision);
   }
 
@@ -237,13 +242,4 @@ export class Settler {
       host.log.write('after-settlement-failed', texts.andAfterFailed(inFlight.delivery), error);
     runAfterWork(work, settlement, failed, () => this.finished(inFlight));
   }
-}
-
-// Acknowledgements are joined: `written` is called in the context of the delivery that was settled first.
-function settleInContext(
-  { brokerDelivery, delivery }: InFlight,
-  action: SettleAction,
-  written: Written,
-): void {
-  brokerDelivery.settle(action, (isWritten) => delivery.inContext(() => written(isWritten)));
 }

@@ -13,4 +13,13 @@ export class Billing {
     onError: [on(BankDown, pauseFor('30s')), 'drop'],
   })
   charge(): void {}
+
+  @Subscribe({
+    queue: 'billing',
+    retry: { attempts: 5 },
+    deadLetter: 'billing.dead',
+    onError: 'retryAfter',
+    killSwitch: { failures: 0.5, minimum: 10, window: '1m', pause: '30s', max: '10m' },
+  })
+  refund(): void {}
 }

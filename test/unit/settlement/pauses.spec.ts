@@ -105,6 +105,19 @@ describe('pauseFor()', () => {
   });
 });
 
+describe('a message that is retried while its subscription is being paused', () => {
+  it('is requeued once the consumer is cancelled: else it could be delivered once more', async () => {
+    const { settler, inFlight, steps, clock } = aSettler({
+      options: OPTIONS,
+      countsRedeliveries: true,
+      isPaused: true,
+    });
+    settler.settle(inFlight, failedWith('retry'));
+    await clock.endTurn();
+    expect(steps).toEqual(['cancelled', 'requeueFailed', 'settled: sent', 'finished']);
+  });
+});
+
 describe('a message that is requeued since its subscription is paused', () => {
   it('is republished with the same attempt where RabbitMQ counts the requeue', async () => {
     const { settler, inFlight, brokerDelivery, steps, settlements, clock } = aSettler({

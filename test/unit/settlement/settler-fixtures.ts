@@ -75,6 +75,7 @@ interface Given {
   readonly attempt?: number;
   readonly countsRedeliveries?: boolean;
   readonly isStopping?: boolean;
+  readonly isPaused?: boolean;
   readonly isObserved?: boolean;
 }
 
@@ -102,6 +103,7 @@ export function aSettler(given: Given = {}) {
     clock,
     log: aLog(logger, clock),
     isStopping: () => given.isStopping ?? false,
+    isPaused: () => given.isPaused ?? false,
     pauseAfterFailure: async () => {
       steps.push('pause');
       await clock.endTurn();
