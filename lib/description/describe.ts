@@ -63,6 +63,7 @@ function subscriptionOf(
   version: ServerVersion,
 ): SubscriptionDescription {
   const { handler, when, retry, backoff, deadLetter, timeout, schema } = subscription;
+  const { concurrency, rate, batch } = subscription;
   const payload = schema && jsonSchemaOf(schema);
   return {
     handler,
@@ -77,6 +78,11 @@ function subscriptionOf(
     }),
     ...(deadLetter && { deadLetter: { queue: deadLetter.queue, by: deadLetter.by } }),
     ...(timeout !== undefined && { timeout }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(rate && { rate: { limit: rate.limit, per: rate.per } }),
+    ...(batch && {
+      batch: { size: batch.size, wait: batch.wait, concurrency: batch.concurrency },
+    }),
     ...(payload && { payload }),
     effects: effectsOf(subscription, shared, version),
   };

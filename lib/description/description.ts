@@ -59,6 +59,11 @@ export interface SubscriptionDescription {
   readonly deadLetter?: { readonly queue: string; readonly by: PerformedBy };
   /** In ms. */
   readonly timeout?: number;
+  readonly concurrency?: number;
+  /** `per` in ms. */
+  readonly rate?: { readonly limit: number; readonly per: number };
+  /** `wait` in ms. */
+  readonly batch?: { readonly size: number; readonly wait: number; readonly concurrency: number };
   /** The JSON Schema (draft 7) of valid payloads, if the schema can be converted. */
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly effects: readonly EffectDescription[];

@@ -32,6 +32,7 @@ function consumerText(consumer: ConsumerDescription): string {
 
 function subscriptionLines(subscription: SubscriptionDescription): string[] {
   const { handler, when, retry, deadLetter, timeout, effects } = subscription;
+  const { concurrency, rate, batch } = subscription;
   const facts = [
     ...(when === undefined ? [] : [`when ${when}`]),
     retry === undefined
@@ -39,6 +40,9 @@ function subscriptionLines(subscription: SubscriptionDescription): string[] {
       : `${counted(retry.attempts, 'attempt')}, backoff ${retry.backoff}`,
     deadLetter === undefined ? 'no dead-letter queue' : `dead letters to "${deadLetter.queue}"`,
     timeout === undefined ? 'no timeout' : `timeout ${durationText(timeout)}`,
+    ...(concurrency === undefined ? [] : [`concurrency ${concurrency}`]),
+    ...(rate === undefined ? [] : [`rate ${rate.limit} per ${durationText(rate.per)}`]),
+    ...(batch === undefined ? [] : [`batches of ${batch.size} after ${durationText(batch.wait)}`]),
   ];
   return [`  ${handler}: ${facts.join('; ')}`, ...tableLines(effects).map((line) => `    ${line}`)];
 }

@@ -56,6 +56,10 @@ function joined(
     deadLetter: firstOf(({ deadLetter }) => deadLetter),
     killSwitch: firstOf(({ killSwitch }) => killSwitch),
     onUnmatched: firstOf(({ onUnmatched }) => onUnmatched),
+    // What one method limits does not hold back what none takes.
+    batch: undefined,
+    concurrency: undefined,
+    rate: undefined,
     when: undefined,
     schema: undefined,
     methods: Object.freeze(all),

@@ -258,6 +258,40 @@ describe('methods that share a queue', async () => {
     await expect(startApp({ providers: [Orders] })).rejects.toThrow(fault);
   });
 
+  it('hold back their own messages only', async () => {
+    const queue = unique('shared-limits');
+    const [started, end] = [new Gate(), new Gate()];
+    const rate = { limit: 1, per: '1h' } as const;
+    const { Orders, calls } = handlerOn(
+      { queue, onUnmatched: 'skip' },
+      { when: { type: 'Paid' }, rate },
+      { concurrency: 1 },
+      (method) => {
+        if (method === 'cancelled') started.open();
+        return method === 'cancelled' ? end.promise : undefined;
+      },
+    );
+    const app = await startApp({ providers: [Orders], settle: { shutdownTimeout: 100 } });
+    await broker.send(queue, 1, { type: 'Paid' });
+    await broker.send(queue, 2, { type: 'Paid' });
+    await broker.send(queue, 3, { type: 'Cancelled' });
+    await broker.send(queue, 4);
+    await broker.send(queue, 5);
+    await started.promise;
+    await app.settled(3);
+    expect(app.settlements.map(({ delivery }) => delivery.message.content.toString())).toEqual([
+      '1',
+      '4',
+      '5',
+    ]);
+    expect(calls).toEqual([
+      ['paid', 1],
+      ['cancelled', 3],
+    ]);
+    end.open();
+    await app.settled(4);
+  });
+
   it('bind the queue for all of them and can declare their waiting queues', async () => {
     const exchange = unique('shared-bindings');
     await broker.exchange(exchange, 'direct');

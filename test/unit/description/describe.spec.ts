@@ -167,6 +167,19 @@ describe('describeConsumers', () => {
     });
   });
 
+  it('has the limits of a subscription', () => {
+    const { consumers } = described({
+      'A.a': { queue: 'a', concurrency: 2, rate: { limit: 5, per: '1s' }, timeout: '1m' },
+      'B.b': { queue: 'b', batch: { size: 100, wait: '1s' } },
+    });
+    const [[a], [b]] = consumers.map(({ subscriptions }) => subscriptions) as [
+      [unknown],
+      [unknown],
+    ];
+    expect(a).toMatchObject({ concurrency: 2, rate: { limit: 5, per: 1_000 }, timeout: 60_000 });
+    expect(b).toMatchObject({ batch: { size: 100, wait: 1_000, concurrency: 1 } });
+  });
+
   it('writes options of amqplib as arguments', () => {
     const queueOptions = {
       durable: false,
