@@ -122,6 +122,11 @@ function costCells() {
         ['settle-plain', 'amqplib-multiple'],
       ],
     },
+    {
+      ...common,
+      name: 'cost of telemetry',
+      groups: [['settle-plain', 'settle-metrics', 'settle-traces']],
+    },
     { ...common, name: 'batches', groups: [['settle-plain', 'settle-batch']] },
     {
       ...common,

@@ -44,6 +44,8 @@ const all = {
   'settle-declared': { name: 'nestjs-settle, without timeout, events, andAfter' },
   'settle-plain': { name: 'nestjs-settle, plain' },
   'settle-batch': { name: 'nestjs-settle, batches of 100' },
+  'settle-metrics': { name: 'nestjs-settle, metrics' },
+  'settle-traces': { name: 'nestjs-settle, traces, one in ten sampled' },
   'settle-parameter': { name: 'nestjs-settle, one parameter decorator' },
   'settle-pipe': { name: 'nestjs-settle, ValidationPipe' },
   'settle-retry': { name: 'nestjs-settle' },

@@ -88,6 +88,20 @@ export const ratioTargets = [
     quantity: 'rate',
     limit: { atLeast: 0.9 },
   },
+  ...[
+    /** @type {const} */ (['metrics on, against off', 'settle-metrics', 0.95]),
+    /** @type {const} */ (['traces on, against off', 'settle-traces', 0.85]),
+  ].map(
+    ([name, subject, atLeast]) =>
+      /** @type {RatioTarget} */ ({
+        name,
+        cells: /^cost of telemetry/,
+        subject,
+        peer: 'settle-plain',
+        quantity: 'rate',
+        limit: { atLeast },
+      }),
+  ),
   {
     name: 'amqplib, one ack a message',
     cells: /^memory/,

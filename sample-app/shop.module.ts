@@ -4,6 +4,7 @@ import { SettleModule } from 'nestjs-settle';
 import { Bank } from './bank';
 import { Billing } from './billing';
 import { Mail } from './mail';
+import { MetricsModule } from './metrics.module';
 import { Orders } from './orders';
 import { Screen } from './screen';
 import { Stock } from './stock';
@@ -16,6 +17,7 @@ import { Stock } from './stock';
       exchanges: [{ name: 'orders', type: 'topic' }],
     }),
     SettleModule.forRoot({ defaults: { prefetch: 50 } }),
+    MetricsModule,
   ],
   providers: [Bank, Billing, Mail, Orders, Screen, Stock],
   exports: [Bank, Orders, Screen],

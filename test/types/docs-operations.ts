@@ -3,16 +3,21 @@ import {
   Controller,
   Get,
   Injectable,
+  Module,
   type OnModuleInit,
   ServiceUnavailableException,
 } from '@nestjs/common';
+import { HealthCheck, type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import {
   type PauseCause,
+  SettleModule,
   SettlementEvents,
   SubscriptionEvents,
   SubscriptionRegistry,
   type SubscriptionState,
 } from 'nestjs-settle';
+import { SettleOpenTelemetryModule } from 'nestjs-settle/opentelemetry';
+import { SettleHealthIndicator } from 'nestjs-settle/terminus';
 import { Billing } from '../../sample-app/billing';
 
 declare const counter: { add(count: number, labels: Record<string, string>): void };
@@ -67,3 +72,28 @@ export class StateGauge implements OnModuleInit {
     counter.add(1, { handler, state, ...(cause && { cause }) });
   }
 }
+
+@Controller('health')
+export class TerminusController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly settle: SettleHealthIndicator,
+  ) {}
+
+  @Get('ready')
+  @HealthCheck()
+  ready(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.settle.ready('subscriptions', { grace: '30s' })]);
+  }
+
+  @Get('alive')
+  @HealthCheck()
+  alive(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.settle.alive('process', { stuckAfter: '15m' })]);
+  }
+}
+
+@Module({
+  imports: [SettleModule.forRoot(), SettleOpenTelemetryModule.forRoot({ errorOn: 'deadLetter' })],
+})
+export class ObservedModule {}

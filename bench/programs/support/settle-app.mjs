@@ -6,7 +6,8 @@ import { ack, exponential, SettleModule, SettlementEvents, Subscribe } from './s
 
 /** @typedef {import('./program.mjs').Handle} Handle */
 /** @typedef {Partial<import('nestjs-settle').SubscribeOptions>} Options */
-/** @typedef {{ options?: Options, apply?: (type: Function) => void, andAfter?: boolean, events?: boolean }} Wishes */
+/** @typedef {NonNullable<import('@nestjs/common').ModuleMetadata['imports']>} Imports */
+/** @typedef {{ options?: Options, apply?: (type: Function) => void, andAfter?: boolean, events?: boolean, imports?: Imports }} Wishes */
 
 /** Retry, dead letter and every policy. */
 export const DECLARED = /** @type {const} */ ({
@@ -23,15 +24,18 @@ export const DECLARED = /** @type {const} */ ({
  * @param {Wishes} [wishes]
  * @returns {Promise<void>}
  */
-export function runSettle({ options, apply = () => {}, andAfter = false, events = false } = {}) {
+export function runSettle({
+  options,
+  apply = () => {},
+  andAfter = false,
+  events = false,
+  imports = [],
+} = {}) {
   return runProgram(async (handle) => {
     const type = typeOf(handle, { andAfter, batch: options?.batch !== undefined });
     apply(type);
-    const app = await startSettle(type, {
-      queue: job.queue,
-      declare: { queue: false },
-      ...options,
-    });
+    const all = { queue: job.queue, declare: { queue: false }, ...options };
+    const app = await startSettle(type, all, imports);
     if (events) app.get(SettlementEvents).subscribe(() => {});
     return () => app.close();
   });
@@ -40,13 +44,18 @@ export function runSettle({ options, apply = () => {}, andAfter = false, events 
 /**
  * @param {new () => object} type
  * @param {Options} options
+ * @param {Imports} [others]
  */
-export function startSettle(type, options) {
+export function startSettle(type, options, others = []) {
   const { queueType, uri, prefetch: prefetchCount } = job;
   decorate(type, [
     Subscribe(/** @type {import('nestjs-settle').SubscribeOptions} */ ({ queueType, ...options })),
   ]);
-  const imports = [RabbitMQModule.forRoot({ uri, prefetchCount }), SettleModule.forRoot()];
+  const imports = [
+    RabbitMQModule.forRoot({ uri, prefetchCount }),
+    SettleModule.forRoot(),
+    ...others,
+  ];
   return startContext({ imports, providers: [type] });
 }
 

@@ -29,10 +29,16 @@ export const runCompiled = ['node', '.cache/sample-app/sample-app/main.js'] as c
 export function startSample(
   [command, ...parameters]: readonly [string, ...string[]],
   url?: string,
+  variables: Readonly<Record<string, string>> = {},
 ) {
   const { RABBITMQ_URL: _, ...environment } = process.env;
   const child = spawn(command, parameters, {
-    env: { ...environment, FORCE_COLOR: '0', ...(url !== undefined && { RABBITMQ_URL: url }) },
+    env: {
+      ...environment,
+      ...variables,
+      FORCE_COLOR: '0',
+      ...(url !== undefined && { RABBITMQ_URL: url }),
+    },
   });
   let output = '';
   const listeners = new Set<() => void>();
