@@ -1,4 +1,5 @@
 import type { IncomingMessage } from '../model/delivery';
+import type { Written } from './port';
 import type { ServerVersion } from './queue-declarations';
 import type { RepublishTransport } from './republish-transport';
 
@@ -12,8 +13,11 @@ export interface QueueCounts {
 /** A message of a session. It returns to its queue when the session ends, unless it is acknowledged. */
 export interface HeldMessage {
   readonly message: IncomingMessage;
-  /** Acknowledges it; returns false if its channel has closed: then it returns to its queue. */
-  acknowledge(): boolean;
+  /**
+   * Acknowledges it. Calls `written` once, at the latest when the session ends: with false if the channel has
+   * closed, and the message returns to its queue.
+   */
+  acknowledge(written: Written): void;
   /** Holds it until the session ends. Called before the next message is needed. */
   keep(): void;
 }

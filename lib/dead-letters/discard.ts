@@ -56,7 +56,11 @@ export async function discardLetters(
       permission !== undefined && failedAt !== undefined && failedAt.getTime() > permission.at,
     act: (selected) => {
       if (permission === undefined) run.keep(selected);
-      else if (selected.held.acknowledge()) discarded += 1;
+      else {
+        selected.held.acknowledge((isWritten) => {
+          if (isWritten) discarded += 1;
+        });
+      }
       return true;
     },
   });

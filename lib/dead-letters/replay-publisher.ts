@@ -104,9 +104,10 @@ export class ReplayPublisher {
     switch (result.status) {
       case 'confirmed':
         this.count(target);
-        if (selected.held.acknowledge()) this.replayed += 1;
-        else this.duplicated += 1;
-        return;
+        return selected.held.acknowledge((isWritten) => {
+          if (isWritten) this.replayed += 1;
+          else this.duplicated += 1;
+        });
       case 'returned':
         return this.#fail(selected, 'target-missing', target, texts.replayTargetMissing(target));
       case 'refused':

@@ -68,7 +68,7 @@ export class MemoryQueueSession implements QueueSession {
     const { deliveryTag } = message.fields;
     this.#arrived.push({
       message,
-      acknowledge: () => this.#channel.settle(deliveryTag, 'ack'),
+      acknowledge: (written) => written(this.#channel.settle(deliveryTag, 'ack')),
       keep: () => {},
     });
   }

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../clock';
+import type { Clock } from '../clock';
 
 /** What has arrived and nobody has taken yet, in order. */
 export class Arrivals<T> {
@@ -42,11 +42,19 @@ export class Arrivals<T> {
   }
 
   /** The next item, if one arrives within `ms`. Rejects with what it has failed with. */
-  async within(clock: Clock, ms: number): Promise<T | undefined> {
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await sleep(clock, ms, woken.signal);
-    this.#wake = undefined;
-    return this.take();
+  within(clock: Clock, ms: number): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        timer.cancel();
+        this.#wake = undefined;
+        try {
+          resolve(this.take());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const timer = clock.after(ms, done);
+      this.#wake = done;
+    });
   }
 }

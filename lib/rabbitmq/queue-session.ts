@@ -3,6 +3,7 @@ import { isAtLeast } from '../amqp/queue-declarations';
 import { type Clock, sleep, within } from '../clock';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
+import { Acknowledger, type Tagged } from './acknowledger';
 import { Arrivals } from './arrivals';
 import { connectionErrorOf } from './connection-error';
 import { serverVersionOf } from './managed-connection';
@@ -32,6 +33,11 @@ interface Consumer {
   kept: number;
 }
 
+/** A message that is not acknowledged, in the list of the acknowledger. */
+interface Arrived extends Tagged<Arrived> {
+  readonly message: IncomingMessage;
+}
+
 /**
  * A session on a channel of its own. Prefetch bounds what a consumer has unacknowledged, kept messages
  * included: when these fill half of it, the consumer is cancelled and another one goes on with a new and
@@ -41,8 +47,9 @@ export class RabbitMQQueueSession implements QueueSession {
   #prefetch: number;
   #consumers = 0;
   readonly #arrivals = new Arrivals<HeldMessage>();
-  /** What is to return, by delivery tag and in order. */
-  readonly #unsettled = new Map<number, IncomingMessage>();
+  readonly #acknowledger: Acknowledger<Arrived>;
+  /** How many messages are to return. */
+  #unsettled = 0;
   #consumer: Consumer = { tag: '', unsettled: 0, kept: 0 };
   #renewal: Promise<void> | undefined;
   #given = 0;
@@ -56,6 +63,8 @@ export class RabbitMQQueueSession implements QueueSession {
     private readonly limits: SessionLimits,
     private readonly clock: Clock,
   ) {
+    const ack = ({ message }: Arrived, multiple: boolean): void => channel.ack(message, multiple);
+    this.#acknowledger = new Acknowledger(ack, clock);
     this.#prefetch = Math.max(1, Math.min(limits.window, limits.most, MOST_PREFETCH));
   }
 
@@ -100,6 +109,7 @@ export class RabbitMQQueueSession implements QueueSession {
   }
 
   async end(): Promise<boolean> {
+    this.#acknowledger.flush();
     if (!this.#isOpen) return false;
     this.#isEnding = true;
     const ended = this.#giveBack().then(
@@ -116,8 +126,7 @@ export class RabbitMQQueueSession implements QueueSession {
   async #giveBack(): Promise<void> {
     await this.#renewal;
     await this.channel.cancel(this.#consumer.tag);
-    const left = this.#unsettled.size;
-    this.#unsettled.clear();
+    const left = this.#unsettled;
     if (left > 0 && isAtLeast(serverVersionOf(this.connection), [4, 3])) this.channel.nackAll(true);
     this.#isOpen = false;
     await this.channel.close();
@@ -156,20 +165,17 @@ export class RabbitMQQueueSession implements QueueSession {
   }
 
   #arrived(message: IncomingMessage, consumer: Consumer): void {
-    const { deliveryTag } = message.fields;
-    this.#unsettled.set(deliveryTag, message);
+    const tag = message.fields.deliveryTag;
+    const arrived: Arrived = { tag, message, previous: undefined, next: undefined };
+    this.#unsettled += 1;
     consumer.unsettled += 1;
+    this.#acknowledger.arrived(arrived);
     this.#arrivals.add({
       message,
-      acknowledge: () => {
-        if (!this.#isOpen || !this.#unsettled.delete(deliveryTag)) return false;
+      acknowledge: (written) => {
+        this.#unsettled -= 1;
         consumer.unsettled -= 1;
-        try {
-          this.channel.ack(message);
-          return true;
-        } catch {
-          return false; // amqplib throws once the channel closes: the message returns.
-        }
+        this.#acknowledger.acknowledge(arrived, written);
       },
       keep: () => {
         message.content = NO_BYTES;
