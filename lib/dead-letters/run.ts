@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { HeldMessage, QueueClient, QueueSession } from '../amqp/queue-client';
 import type { Clock } from '../clock';
+import { texts } from '../log/texts';
 import { type DescribedLetter, describeLetter } from './describe';
 import type { RunEnd, ScanResult } from './results';
 import type { Selection } from './selection';
@@ -85,16 +86,21 @@ export class SelectiveRun {
     if (this.#total === 0) return { ended: 'complete' };
     const limits = { most: this.#total, window: WINDOW };
     const session = await this.client.hold(this.queue, limits);
+    const ended = await this.#ended(session, actions);
+    this.#over.abort();
+    await this.#finish(actions, undefined);
+    const isOpen = await session.end();
+    if (isOpen || ended.ended === 'failed') return ended;
+    return { ended: 'failed', error: new Error(texts.channelClosed) };
+  }
+
+  async #ended(session: QueueSession, actions: RunActions): Promise<Ended> {
     try {
       const ended = await this.#read(session, actions);
       await this.#finish(actions, ended === 'aborted' ? ABORT_LIMIT : undefined);
-      return (await session.end()) ? { ended } : { ended: 'failed' };
+      return { ended };
     } catch (error) {
       return { ended: 'failed', error };
-    } finally {
-      this.#over.abort();
-      await this.#finish(actions, undefined);
-      await session.end();
     }
   }
 
