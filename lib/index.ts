@@ -25,6 +25,7 @@ export type { BatchOptions, ConsumerOptions, RateOptions } from './model/consume
 export type { DeadLetterReason, Decision } from './model/decision';
 export type { Headers, IncomingMessage } from './model/delivery';
 export { type Duration, parseDuration } from './model/duration';
+export { http, network, sqlState } from './model/error-matches';
 export {
   ChannelLostError,
   HandlerTimeoutError,

@@ -48,13 +48,16 @@ const publicNames = [
   'exponential',
   'fixed',
   'getSubscriptionToken',
+  'http',
   'isOutcome',
   'linear',
+  'network',
   'on',
   'parseDuration',
   'pauseFor',
   'retry',
   'retryAfter',
+  'sqlState',
   'steps',
 ];
 

@@ -82,6 +82,8 @@ function failureOf(headers: Headers, deaths: readonly Death[]): Failure {
 
 /** Where a message failed: the queue that this library names, else the one that RabbitMQ last moved it from. */
 function originOf(headers: Headers, deaths: readonly Death[]): DeadLetterOrigin | undefined {
+  const retried = retriedOriginOf(headers);
+  if (retried !== undefined && isDeadLetteredByClient(headers, deaths)) return retried;
   const named = textHeaderOf(headers, SettleHeaders.queue);
   const [newest] = deaths;
   const queue = isDeadLetteredByClient(headers, deaths) ? named : newest?.queue;
@@ -94,6 +96,18 @@ function originOf(headers: Headers, deaths: readonly Death[]): DeadLetterOrigin 
     };
   }
   return { queue, exchange: newest?.exchange, routingKey: newest?.routingKey };
+}
+
+// A subscription of the dead-letter queue has retried it.
+function retriedOriginOf(headers: Headers): DeadLetterOrigin | undefined {
+  const queue = textHeaderOf(headers, SettleHeaders.originQueue);
+  return queue === undefined
+    ? undefined
+    : {
+        queue,
+        exchange: textHeaderOf(headers, SettleHeaders.originExchange),
+        routingKey: textHeaderOf(headers, SettleHeaders.originRoutingKey),
+      };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Delivery, Headers, IncomingMessage } from '../model/delivery';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { isRepublished } from './attempt';
-import { SettleHeaders, textHeaderOf } from './headers';
+import { headerOf, SettleHeaders, textHeaderOf } from './headers';
 
 /** The one implementation of {@link Delivery}. */
 export class DeliveryRecord implements Delivery {
@@ -90,10 +90,30 @@ export class DeliveryRecord implements Delivery {
     return this.message.properties.messageId;
   }
 
+  /** Whether this library has republished the message for a retry: a dead letter that was put back is new. */
+  get isRetried(): boolean {
+    const { headers } = this.message.properties;
+    return this.#isRepublished && headerOf(headers, SettleHeaders.attempt) !== undefined;
+  }
+
   get firstFailedAt(): Date | undefined {
+    if (!this.isRetried) return undefined;
     const text = this.#original(SettleHeaders.firstFailedAt);
     const date = text === undefined ? undefined : new Date(text);
     return date === undefined || Number.isNaN(date.getTime()) ? undefined : date;
+  }
+
+  /**
+   * What is known of the attempts before: whether the message was republished for a retry, and how long ago
+   * it first failed, in ms.
+   * @param now ms since the epoch.
+   */
+  earlierAttempts(now: number): {
+    readonly isRetried: boolean;
+    readonly ageMs: number | undefined;
+  } {
+    const { isRetried, firstFailedAt } = this;
+    return { isRetried, ageMs: firstFailedAt && now - firstFailedAt.getTime() };
   }
 
   #original(name: string): string | undefined {

@@ -17,8 +17,8 @@ export const SettleHeaders = Object.freeze({
   /** A number that identifies a publish when the message is returned. */
   publishId: 'x-settle-copy',
   /**
-   * On dead letters: `attempts`, `drop`, `error`, `timeout`, `invalid-payload`, `unmatched`, `panic` or
-   * `republish-failed`.
+   * On dead letters: `attempts`, `max-age`, `drop`, `error`, `timeout`, `invalid-payload`, `unmatched`,
+   * `panic` or `republish-failed`.
    */
   reason: 'x-settle-reason',
   /** The name of the error, at most 128 bytes. */
@@ -44,6 +44,12 @@ export const SettleHeaders = Object.freeze({
   replays: 'x-settle-replays',
   /** When it was last replayed, ISO 8601; kept when it is republished. */
   replayedAt: 'x-settle-replayed-at',
+  /** On dead letters that a subscription of the dead-letter queue retries: the queue that they came from. */
+  originQueue: 'x-settle-origin-queue',
+  /** On such dead letters: the exchange to which the message was first published. */
+  originExchange: 'x-settle-origin-exchange',
+  /** On such dead letters: the routing key with which the message was first published. */
+  originRoutingKey: 'x-settle-origin-routing-key',
 });
 
 // A constructed object keeps a hidden class, which one of `Object.create(null)` never has: tables with the

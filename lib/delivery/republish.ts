@@ -1,7 +1,7 @@
 import { thrownMessage, thrownName, thrownStack } from '../log/thrown';
 import type { IncomingMessage } from '../model/delivery';
 import type { DeliveryRecord } from './delivery-record';
-import { isDroppedOnRepublish, newHeaderTable, SettleHeaders } from './headers';
+import { headerOf, isDroppedOnRepublish, newHeaderTable, SettleHeaders } from './headers';
 
 /** The properties that a copy keeps. */
 const KEPT = [
@@ -68,6 +68,7 @@ export function retryMessageOf(
   now: number,
 ): OutgoingMessage {
   const copy = copyOf(delivery);
+  keepDiagnosis(copy.headers, delivery);
   copy.headers[SettleHeaders.attempt] = attempt;
   addFirstFailure(copy.headers, delivery, now);
   return withAddress(copy, delivery);
@@ -92,6 +93,38 @@ export function deadLetterMessageOf(
   headers[SettleHeaders.failedAt] = isoTextOf(now);
   headers[SettleHeaders.handler] = delivery.subscription.handler;
   return withAddress(copy, delivery);
+}
+
+// What a dead letter says about the end of its message; where it came from gets names of its own.
+const DIAGNOSIS: readonly (readonly [from: string, to: string])[] = [
+  SettleHeaders.reason,
+  SettleHeaders.errorName,
+  SettleHeaders.errorMessage,
+  SettleHeaders.errorStack,
+  SettleHeaders.attemptsMade,
+  SettleHeaders.failedAt,
+  SettleHeaders.handler,
+  SettleHeaders.originQueue,
+  SettleHeaders.originExchange,
+  SettleHeaders.originRoutingKey,
+].map((name) => [name, name] as const);
+const ORIGIN: typeof DIAGNOSIS = [
+  [SettleHeaders.queue, SettleHeaders.originQueue],
+  [SettleHeaders.exchange, SettleHeaders.originExchange],
+  [SettleHeaders.routingKey, SettleHeaders.originRoutingKey],
+];
+
+// A subscription of a dead-letter queue can retry, too.
+function keepDiagnosis(headers: Record<string, unknown>, delivery: DeliveryRecord): void {
+  const { isRetried, headers: delivered } = delivery;
+  if (headerOf(delivered, SettleHeaders.reason) === undefined) return;
+  // A dead letter that was put back starts anew.
+  const isPutBack = !isRetried && headerOf(delivered, SettleHeaders.queue) === delivery.queue;
+  if (isPutBack) return;
+  for (const [from, to] of isRetried ? DIAGNOSIS : [...DIAGNOSIS, ...ORIGIN]) {
+    const value = headerOf(delivered, from);
+    if (value !== undefined) headers[to] = value;
+  }
 }
 
 // A delivery beyond the cap was handed over without being run.
@@ -137,7 +170,10 @@ function addFirstFailure(
   delivery: DeliveryRecord,
   now: number,
 ): void {
-  const known = delivery.firstFailedAt?.getTime() ?? (delivery.attempt === 1 ? now : undefined);
+  const { attempt, firstFailedAt, subscription } = delivery;
+  // The age needs a beginning: the first failure that was seen.
+  const isFirst = attempt === 1 || subscription.retry?.maxAge !== undefined;
+  const known = firstFailedAt?.getTime() ?? (isFirst ? now : undefined);
   if (known !== undefined) headers[SettleHeaders.firstFailedAt] = isoTextOf(known);
 }
 

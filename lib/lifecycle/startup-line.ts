@@ -62,7 +62,8 @@ function undeclared({ declare, bindings, deadLetter }: SubscriptionMetadata): st
 function retryText({ retry, backoff }: SubscriptionMetadata): string {
   if (retry === undefined) return 'no retry';
   const by = retry.by === 'broker' ? ' by the broker' : '';
-  return `retry: ${counted(retry.attempts, 'attempt')}, backoff ${backoffText(backoff)}${by}`;
+  const age = retry.maxAge === undefined ? '' : `, max age ${durationText(retry.maxAge)}`;
+  return `retry: ${counted(retry.attempts, 'attempt')}${age}, backoff ${backoffText(backoff)}${by}`;
 }
 
 function deadLetterText(subscription: SubscriptionMetadata): string {

@@ -15,6 +15,10 @@ export const optionTexts = {
     `${names.map((name) => `'${name}'`).join(', ')}, an outcome such as drop('reason'), or a function (error, delivery) => outcome`,
   matchExpected:
     'on() with a class, a list of classes or a predicate; an undefined class can come from a circular import',
+  statusesExpected: 'at least one status from 100 to 599',
+  sqlStatesExpected: "at least one SQLSTATE such as '40001', or a class such as '40'",
+  errorMatch: (name: string, expected: string, values: readonly unknown[]): string =>
+    `${name}(): expected ${expected}; found ${found(values)}`,
   backoffExpected:
     'fixed(), linear(), exponential(), steps(), or an object with a method delay(attempt)',
   queueExpected: 'the name of a queue, 1 to 255 bytes; omit the option for a server-named queue',
@@ -38,6 +42,8 @@ export const optionTexts = {
   withinPrefetch: (prefetch: number): string => `at most the prefetch, which is ${prefetch}`,
   heldBackTooLong: (prefetch: number, heldBackMs: number, timeoutMs: number): string =>
     `a rate at which a prefetch of ${prefetch} is handled within half of the consumer timeout of ${durationText(timeoutMs)}, not ${roughDurationText(heldBackMs)}: raise the rate or the timeout, or lower the prefetch`,
+  clientExpected:
+    "no limit, or retry.by: 'client': RabbitMQ does not know when a message failed first",
   linearExpected:
     "linear() without jitter, the only backoff that RabbitMQ's delayed retry supports",
 

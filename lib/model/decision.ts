@@ -1,7 +1,7 @@
 import type { Cause } from './failure-mark';
 
 /** Why a message is moved to the dead-letter queue. */
-export type DeadLetterReason = 'attempts' | 'drop' | 'republish-failed' | Cause;
+export type DeadLetterReason = 'attempts' | 'max-age' | 'drop' | 'republish-failed' | Cause;
 
 /**
  * What is to be done with a delivery:

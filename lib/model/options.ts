@@ -36,6 +36,15 @@ export interface RetryOptions {
   /** How often a message is attempted in all, 1 to 10 000; 1 means no retry. */
   readonly attempts: number;
   /**
+   * How long a message is retried, from its first failure on: no retry begins later. A message whose next
+   * retry would is dead-lettered with the reason `max-age`, or rejected without `deadLetter`. So that the
+   * time of the first failure is known, the first retry is republished on quorum queues as well. Not with
+   * `by: 'broker'`.
+   * @default no limit
+   * @example '1d'
+   */
+  readonly maxAge?: Duration;
+  /**
    * The delay of `retryAfter()` without one of its own, and of the policy `'retryAfter'`.
    * @default exponential('1s', { max: '5m' })
    */

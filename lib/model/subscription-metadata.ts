@@ -52,7 +52,13 @@ export interface SubscriptionMetadata {
   /** In ms; `undefined`: that of the queue or the server. */
   readonly consumerTimeout: number | undefined;
   readonly retry:
-    | { readonly attempts: number; readonly by: PerformedBy; readonly maxDeliveries: number }
+    | {
+        readonly attempts: number;
+        readonly by: PerformedBy;
+        readonly maxDeliveries: number;
+        /** In ms; `undefined`: no limit. */
+        readonly maxAge: number | undefined;
+      }
     | undefined;
   readonly backoff: Backoff;
   readonly deadLetter:

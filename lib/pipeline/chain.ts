@@ -35,7 +35,7 @@ export interface ChainDependencies {
 export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const { subscription, log, clock } = parts;
   const { timeout, allowNonJsonMessages, decompress, schema } = subscription;
-  const policies = failureToOutcome(log, parts.isPanic);
+  const policies = failureToOutcome(log, parts.isPanic, clock);
   // Their predicates and functions run in the context of the handler, which can be one of Nest's interceptors.
   const toOutcome: FailureToOutcome = (failed, delivery) =>
     delivery.inContext(() => policies(failed, delivery));

@@ -16,6 +16,8 @@ const MOST_ERRORS = 32;
 export interface AppliedPolicy {
   readonly policy: FailurePolicy;
   readonly error: unknown;
+  /** What the rule matches; `undefined` for the policy at the end. */
+  readonly match?: ErrorMatch;
 }
 
 /**
@@ -33,7 +35,7 @@ export function policyFor(
   const errors = errorsIn(error);
   for (const { match, policy } of rules) {
     const index = errors.findIndex((one) => isMatched(match, one, delivery, failed));
-    if (index >= 0) return { policy, error: errors[index] };
+    if (index >= 0) return { policy, error: errors[index], match };
   }
   return { policy: otherwise, error };
 }

@@ -1,9 +1,11 @@
+import { type Clock, systemClock } from '../clock';
 import type { DeliveryRecord } from '../delivery/delivery-record';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
+import { delayOfMatch } from '../model/error-matches';
 import { Panic } from '../model/errors';
 import type { Cause } from '../model/failure-mark';
-import { isOutcome, type Outcome } from '../model/outcome';
+import { isOutcome, type Outcome, retryAfter } from '../model/outcome';
 import { type FixedPolicy, isFixedPolicy, outcomeOfPolicy } from '../model/policy';
 import { causeOf, type IsPanic } from './classification';
 import { type AppliedPolicy, policyFor } from './error-rules';
@@ -24,7 +26,11 @@ const DEFAULT_POLICIES: Readonly<Record<Cause, FixedPolicy>> = {
 };
 
 /** The subscription's policies, asked in the handler's place. */
-export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): FailureToOutcome {
+export function failureToOutcome(
+  log: SubscriptionLog,
+  isPanic?: IsPanic,
+  clock: Clock = systemClock,
+): FailureToOutcome {
   let hasWarned = false;
   return (raised, delivery) => {
     if (raised.swallowedBy !== undefined && !hasWarned) {
@@ -45,12 +51,8 @@ export function failureToOutcome(log: SubscriptionLog, isPanic?: IsPanic): Failu
     const payload = raised.origin === 'interceptor' && !delivery.isDecoded ? {} : delivery.payload;
     const failed = withoutDisguise(raised, payload, guarded);
     const cause = causeOf(failed, payload, guarded);
-    const policy = fixedPolicy(
-      cause,
-      policiesOf(cause, failed.error, delivery, log),
-      delivery,
-      log,
-    );
+    const policies = policiesOf(cause, failed.error, delivery, log);
+    const policy = fixedPolicy(cause, policies, delivery, log, clock);
     const firstTime = delivery.attempt === 1 && !delivery.redelivered;
     if (failed.enhancer !== undefined && cause !== 'panic') {
       log.write('enhancer-error', texts.enhancerRaised(delivery, failed.enhancer));
@@ -92,8 +94,13 @@ function fixedPolicy(
   policies: readonly AppliedPolicy[],
   delivery: DeliveryRecord,
   log: SubscriptionLog,
+  clock: Clock,
 ): FixedPolicy {
-  for (const { policy, error } of policies) {
+  for (const { policy, error, match } of policies) {
+    if (policy === 'retryAfter' && match !== undefined) {
+      const delay = delayOfMatch(match, error, clock.now());
+      return delay === undefined ? policy : retryAfter(delay);
+    }
     if (typeof policy !== 'function') return policy;
     try {
       const decided = requireSync(policy(error, delivery), texts.policyReturnedPromise);

@@ -32,10 +32,20 @@ export interface DecisionOptions {
         readonly attempts: number;
         readonly by?: 'client' | 'broker';
         readonly maxDeliveries?: number;
+        /** In ms. */
+        readonly maxAge?: number | undefined;
       }
     | undefined;
   readonly deadLetter?: { readonly by?: 'client' | 'broker' } | undefined;
   readonly noAck?: boolean;
+}
+
+/** What is known of the attempts before. */
+export interface EarlierAttempts {
+  /** Whether the message was republished for a retry. */
+  readonly isRetried?: boolean;
+  /** How long ago the message first failed, in ms; `undefined` if that is not known. */
+  readonly ageMs?: number | undefined;
 }
 
 const ACK: Decision = Object.freeze({ kind: 'ack' });
@@ -50,6 +60,7 @@ const NONE: Decision = Object.freeze({ kind: 'none' });
  * @param attempt the number of this attempt, from 1.
  * @param countsRedeliveries whether the broker counts the redeliveries of this queue.
  * @param countsRequeues whether it counts a message that is requeued unprocessed.
+ * @param earlier what is known of the attempts before.
  */
 export function decide(
   verdict: Verdict,
@@ -57,6 +68,7 @@ export function decide(
   attempt: number,
   countsRedeliveries: boolean,
   countsRequeues = false,
+  earlier: EarlierAttempts = {},
 ): Decision {
   const asked = 'kind' in verdict ? verdict.kind : verdict.policy;
   if (asked === 'failFast') return LEAVE_UNSETTLED;
@@ -66,10 +78,12 @@ export function decide(
   if (asked === 'drop') {
     return deadLetter(options, 'cause' in verdict ? verdict.cause : 'drop') ?? REJECT;
   }
-  // The cap is looked at before any retry.
+  // The limits are looked at before any retry.
   if (options.retry && attempt >= options.retry.attempts) return decisionAtTheCap(options);
   const delayed = 'delayMs' in verdict ? verdict : { delayMs: 0 };
-  return nextAttempt(delayed, options, attempt, countsRedeliveries);
+  const { maxAge = Number.POSITIVE_INFINITY } = options.retry ?? {};
+  if ((earlier.ageMs ?? 0) + delayed.delayMs > maxAge) return decisionAtTheCap(options, 'max-age');
+  return nextAttempt(delayed, options, attempt, countsRedeliveries, earlier);
 }
 
 // The attempt does not count, so there is no cap to look at.
@@ -85,9 +99,12 @@ function paused(
     : { kind: 'requeue', pauseMs };
 }
 
-/** The decision about a message that has used up its attempts. */
-export function decisionAtTheCap(options: DecisionOptions): Decision {
-  return deadLetter(options, 'attempts') ?? REJECT_WITH_WARNING;
+/** The decision about a message that has reached a limit. */
+export function decisionAtTheCap(
+  options: DecisionOptions,
+  reason: 'attempts' | 'max-age' = 'attempts',
+): Decision {
+  return deadLetter(options, reason) ?? REJECT_WITH_WARNING;
 }
 
 /**
@@ -118,10 +135,14 @@ function nextAttempt(
   { retry }: DecisionOptions,
   attempt: number,
   countsRedeliveries: boolean,
+  { isRetried = false, ageMs }: EarlierAttempts,
 ): Decision {
   const republish: Decision = { kind: 'republish', attempt: attempt + 1, delayMs };
   const brokerDelays = retry?.by === 'broker' && countsRedeliveries;
-  if (delayMs > 0) return brokerDelays && backoff ? REQUEUE : republish;
+  // Only a republished message can carry when it first failed.
+  if (retry?.maxAge !== undefined && ageMs === undefined) return republish;
+  // The broker counts a republished message, and so its delay, from 1 again.
+  if (delayMs > 0) return brokerDelays && backoff && !isRetried ? REQUEUE : republish;
   // A broker that delays what is requeued retries at once only what is republished.
   if (retry && (brokerDelays || !countsRedeliveries)) return republish;
   return REQUEUE;

@@ -58,6 +58,7 @@ export class Settler {
       delivery.attempt,
       brokerDelivery.countsRedeliveries,
       this.#countsRequeues(inFlight),
+      delivery.earlierAttempts(this.host.clock.now()),
     );
     this.carryOut(inFlight, outcome, decision);
   }

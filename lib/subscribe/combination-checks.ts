@@ -115,6 +115,8 @@ function refuseRetries(
   const { expected } = RETRY_OPTIONS.maxDeliveries;
   refuse(maxDeliveries < attempts, 'retry.maxDeliveries', expected, maxDeliveries);
   if (by !== 'broker') return;
+  const { maxAge } = options.retry ?? {};
+  refuse(retry.maxAge !== undefined, 'retry.maxAge', texts.clientExpected, maxAge);
   refuse(queueType !== 'quorum', 'retry.by', "'client', or queueType: 'quorum'", by);
   const { linear, jitter } = backoffDeclarationOf(backoff) ?? {};
   const isDelayable = linear !== undefined && jitter === 0;

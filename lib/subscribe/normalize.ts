@@ -130,7 +130,8 @@ function retryOf(retry: RetryOptions | undefined): SubscriptionMetadata['retry']
   if (!retry) return undefined;
   const { attempts, by = 'client' } = retry;
   const { maxDeliveries = Math.max(LEAST_MAX_DELIVERIES, 10 * attempts) } = retry;
-  return Object.freeze({ attempts, by, maxDeliveries });
+  const maxAge = milliseconds(retry.maxAge);
+  return Object.freeze({ attempts, by, maxDeliveries, maxAge });
 }
 
 function defaultDeadLetter(

@@ -154,6 +154,11 @@ export const RETRY_OPTIONS: Readonly<Record<keyof RetryOptions, OptionRow>> = {
     byDefault: 'required',
     accepts: (value) => isWhole(value, 1, 10_000),
   },
+  maxAge: {
+    expected: `${texts.durationExpected}, longer than 0`,
+    byDefault: 'no limit',
+    accepts: isPositiveDuration,
+  },
   backoff: {
     expected: texts.backoffExpected,
     byDefault: "exponential('1s', { max: '5m' })",

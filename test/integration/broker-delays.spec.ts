@@ -95,7 +95,7 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       });
     });
 
-    it('combine with retry() and with delays of a handler, and start over after a republished message', async () => {
+    it('combine with retry() and with delays of a handler, and are kept after a republished message', async () => {
       queue = unique('mixed');
       const outcomes = [retryAfter(), retry(), retryAfter(), retryAfter(300), retryAfter(), drop()];
       const Handler = recorded(delayedByBroker(queue, 9), (attempt) => outcomes[attempt - 1]);
@@ -105,21 +105,19 @@ describeOn({ from: '4.3', because: 'earlier ones do not delay' })(
       expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
       // A republished message may be settled before its confirm has settled the original.
       settlements.sort((one, other) => one.attempt - other.attempt);
+      // RabbitMQ counts a republished message, and with it its delays, from 1 again.
       expect(settlements.map(({ decision }) => decision.kind)).toEqual([
         'requeue',
         'republish',
-        'requeue',
         'republish',
-        'requeue',
+        'republish',
+        'republish',
         'deadLetter',
       ]);
       const [first, atOnce, again, own, last] = gaps();
       expect(first).toBeGreaterThanOrEqual(FIRST - 2);
       expect(atOnce).toBeLessThan(FIRST - 50);
-      for (const gap of [again, last]) {
-        expect(gap).toBeGreaterThanOrEqual(FIRST - 2);
-        expect(gap).toBeLessThan(2 * FIRST - 20);
-      }
+      for (const gap of [again, last]) expect(gap).toBeGreaterThanOrEqual(LONGEST - 2);
       expect(own).toBeGreaterThanOrEqual(300);
     });
 

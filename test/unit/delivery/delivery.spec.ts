@@ -3,6 +3,7 @@ import { DeliveryRecord } from '../../../lib/delivery/delivery-record';
 import { aDelivery, aMessage, aRepublishedMessage, aSubscription, QUEUE } from '../fixtures';
 
 const restored = {
+  'x-settle-attempt': 2,
   'x-settle-exchange': 'orders',
   'x-settle-routing-key': 'order.paid',
   'x-settle-first-failed-at': '2024-05-01T12:00:00.000Z',
@@ -104,9 +105,17 @@ describe('exchange and routingKey', () => {
 
 describe('firstFailedAt', () => {
   it.each(['', 'yesterday', 5, null, '2024-13-45T00:00:00Z'])('is undefined for %o', (value) => {
-    const delivery = aDelivery({}, aRepublishedMessage({ 'x-settle-first-failed-at': value }), 2);
+    const headers = { 'x-settle-attempt': 2, 'x-settle-first-failed-at': value };
+    const delivery = aDelivery({}, aRepublishedMessage(headers), 2);
     expect(delivery.firstFailedAt).toBeUndefined();
   });
+});
+
+it('a dead letter that was put back in its queue has not failed yet', () => {
+  const headers = { ...restored, 'x-settle-attempt': undefined, 'x-settle-reason': 'error' };
+  const delivery = aDelivery({}, aRepublishedMessage(headers), 1);
+  expect([delivery.isRetried, delivery.firstFailedAt]).toEqual([false, undefined]);
+  expect(delivery.exchange).toBe('orders');
 });
 
 describe('signal', () => {

@@ -25,6 +25,9 @@ describe('SettleHeaders', () => {
       trace: 'x-settle-trace',
       replays: 'x-settle-replays',
       replayedAt: 'x-settle-replayed-at',
+      originQueue: 'x-settle-origin-queue',
+      originExchange: 'x-settle-origin-exchange',
+      originRoutingKey: 'x-settle-origin-routing-key',
     });
     expect(Object.isFrozen(SettleHeaders)).toBe(true);
   });

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DeliveryRecord } from '../../../lib/delivery/delivery-record';
 import {
   bounded,
   deadLetterMessageOf,
   type OutgoingMessage,
   retryMessageOf,
 } from '../../../lib/delivery/republish';
-import { aDelivery, aMessage, aRepublishedMessage, QUEUE } from '../fixtures';
+import { aDelivery, aMessage, aRepublishedMessage, aSubscription, QUEUE } from '../fixtures';
 
 const NOW = Date.parse('2024-05-01T12:00:00.000Z');
 const EARLIER = '2024-04-30T08:00:00.000Z';
@@ -184,8 +185,19 @@ describe('x-settle-first-failed-at', () => {
   });
 
   it('is kept by later attempts', () => {
-    expect(firstFailedAt({}, aRepublishedMessage({ 'x-settle-first-failed-at': EARLIER }), 2)).toBe(
-      EARLIER,
+    const headers = { 'x-settle-attempt': 2, 'x-settle-first-failed-at': EARLIER };
+    expect(firstFailedAt({}, aRepublishedMessage(headers), 2)).toBe(EARLIER);
+  });
+
+  it('is the current time if a dead letter that was put back fails again', () => {
+    const headers = { 'x-settle-reason': 'drop', 'x-settle-first-failed-at': EARLIER };
+    expect(firstFailedAt({}, aRepublishedMessage(headers), 1)).toBe('2024-05-01T12:00:00.000Z');
+  });
+
+  it('is the first failure that was seen if retry.maxAge needs one', () => {
+    const options = { retry: { attempts: 3, maxAge: '1m' as const } };
+    expect(firstFailedAt(options, aMessage({ redelivered: true }), 2)).toBe(
+      '2024-05-01T12:00:00.000Z',
     );
   });
 
@@ -194,6 +206,53 @@ describe('x-settle-first-failed-at', () => {
     expect(
       firstFailedAt({}, aRepublishedMessage({ 'x-settle-first-failed-at': 'x' }), 3),
     ).toBeUndefined();
+  });
+});
+
+describe('the retry of a dead letter', () => {
+  const diagnosis = {
+    'x-settle-reason': 'error',
+    'x-settle-error-name': 'CardDeclined',
+    'x-settle-error-message': 'no cover',
+    'x-settle-attempts-made': 3,
+    'x-settle-failed-at': EARLIER,
+    'x-settle-handler': 'Billing.charge',
+  };
+  const origin = {
+    'x-settle-origin-queue': 'billing',
+    'x-settle-origin-exchange': 'orders',
+    'x-settle-origin-routing-key': 'order.paid',
+  };
+
+  function retryOf(headers: Record<string, unknown>, attempt: number): Record<string, unknown> {
+    const message = aMessage({ exchange: '', routingKey: 'billing.dead', headers });
+    const delivery = new DeliveryRecord(aSubscription(), message, 'billing.dead', attempt);
+    return { ...retryMessageOf(delivery, attempt + 1, NOW).headers };
+  }
+
+  it('keeps the diagnosis, and where the message came from', () => {
+    const dead = {
+      ...diagnosis,
+      'x-settle-queue': 'billing',
+      'x-settle-exchange': 'orders',
+      'x-settle-routing-key': 'order.paid',
+      'x-settle-first-failed-at': EARLIER,
+    };
+    const first = retryOf(dead, 1);
+    expect(first).toMatchObject({
+      ...diagnosis,
+      ...origin,
+      'x-settle-attempt': 2,
+      'x-settle-queue': 'billing.dead',
+      'x-settle-first-failed-at': '2024-05-01T12:00:00.000Z',
+    });
+    expect(retryOf(first, 2)).toMatchObject({ ...diagnosis, ...origin, 'x-settle-attempt': 3 });
+  });
+
+  it('keeps nothing of it once the dead letter was put back in its own queue', () => {
+    const headers = retryOf({ ...diagnosis, 'x-settle-queue': 'billing.dead' }, 1);
+    expect(headers).not.toHaveProperty('x-settle-reason');
+    expect(headers).not.toHaveProperty('x-settle-origin-queue');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { on, retryAfter } from '../../../lib';
+import { fixed, on, retryAfter } from '../../../lib';
 import { startupLine } from '../../../lib/lifecycle/startup-line';
 import type { SubscribeOptions } from '../../../lib/model/options';
 import { aSubscription } from '../fixtures';
@@ -28,6 +28,11 @@ describe('startupLine', () => {
     expect(lineOf({ deadLetter: 'dead', queueOptions })).toContain(
       '; dead letters to "dead", those of RabbitMQ to exchange "dlx";',
     );
+  });
+
+  it('shows how long a message is retried', () => {
+    const retry = { attempts: 5, maxAge: '1d', backoff: fixed('1m') } as const;
+    expect(lineOf({ retry })).toContain('; retry: 5 attempts, max age 1d, backoff fixed(');
   });
 
   it('shows a policy function as what it is', () => {

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../lib/model/decision';
 import type { Cause } from '../../../lib/model/failure-mark';
 import { admit } from '../../../lib/settlement/admit';
-import { type DecisionOptions, decide, type Verdict } from '../../../lib/settlement/decide';
+import {
+  type DecisionOptions,
+  decide,
+  type EarlierAttempts,
+  type Verdict,
+} from '../../../lib/settlement/decide';
 import table from '../settlement-table.json';
 
 interface Row {
@@ -13,6 +18,7 @@ interface Row {
   readonly attempt: number;
   readonly counts: boolean;
   readonly countsRequeues?: boolean;
+  readonly earlier?: EarlierAttempts;
   readonly expect: Decision | { readonly kind: 'run' };
 }
 
@@ -20,11 +26,11 @@ const rows = table.rows as unknown as readonly Row[];
 
 describe('the settlement table', () => {
   it.each(rows)('$name', ({ outcome, subscription, attempt, ...row }) => {
-    const { counts, countsRequeues, expect: expected } = row;
+    const { counts, countsRequeues, earlier, expect: expected } = row;
     const decision =
       'arrival' in outcome
         ? (admit(attempt, 0, subscription) ?? { kind: 'run' })
-        : decide(outcome, subscription, attempt, counts, countsRequeues);
+        : decide(outcome, subscription, attempt, counts, countsRequeues, earlier);
     expect(decision).toEqual(expected);
   });
 

@@ -47,6 +47,17 @@ describe('a fault names the handler, the option and the found value', () => {
     ['retry.attempts', 'Infinity', { queue: 'q', retry: { attempts: Number.POSITIVE_INFINITY } }],
     ['retry.attempts', "'3'", { queue: 'q', retry: { attempts: '3' } }],
     ['retry.attempts', 'undefined', { queue: 'q', retry: 3 }],
+    ['retry.maxAge', '0', { queue: 'q', retry: { attempts: 5, maxAge: 0 } }],
+    ['retry.maxAge', "'soon'", { queue: 'q', retry: { attempts: 5, maxAge: 'soon' } }],
+    [
+      'retry.maxAge',
+      "'1d'",
+      {
+        queue: 'q',
+        queueType: 'quorum',
+        retry: { attempts: 5, maxAge: '1d', by: 'broker', backoff: linear('1s') },
+      },
+    ],
     ['retry.maxDeliveries', '4', { queue: 'q', retry: { attempts: 5, maxDeliveries: 4 } }],
     ['retry.maxDeliveries', '5.5', { queue: 'q', retry: { attempts: 5, maxDeliveries: 5.5 } }],
     ['retry.maxDeliveries', "'9'", { queue: 'q', retry: { attempts: 5, maxDeliveries: '9' } }],
