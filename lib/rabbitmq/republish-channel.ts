@@ -24,6 +24,7 @@ export interface RepublishChannelOptions {
 export class RepublishChannel {
   readonly #pending: PendingPublishes;
   #open = true;
+  #hasRefused = false;
   #error: unknown;
   /** Publishes that were written and not replied to, also those that nobody waits for any longer. */
   #unanswered = 0;
@@ -46,8 +47,12 @@ export class RepublishChannel {
     raw.prependListener('close', () => this.#end());
   }
 
-  get isOpen(): boolean {
-    return this.#open;
+  /**
+   * Whether the next message is to be published on it. Not after a refusal: RabbitMQ goes on refusing each
+   * message on a channel that first published to a quorum queue while that had no leader.
+   */
+  get isUsable(): boolean {
+    return this.#open && !this.#hasRefused;
   }
 
   /**
@@ -97,6 +102,8 @@ export class RepublishChannel {
       const { replyCode, replyText } = returned;
       this.#pending.settle(pending, { status: 'returned', replyCode, replyText });
     }
+    this.#hasRefused ||= Boolean(error);
+    if (this.#hasRefused && this.#unanswered === 0) void this.close();
   }
 
   // amqplib has counted the callback in already: every later confirm would be one off.

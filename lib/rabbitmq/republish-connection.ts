@@ -39,7 +39,7 @@ interface SharedChannel {
 /**
  * Publishes on a connection of its own: under a memory alarm the broker stops reading every connection
  * that has published, acknowledgements included, so nothing is ever published where deliveries are
- * settled. One confirm channel, a new one when the last has closed or when the connection leads elsewhere;
+ * settled. One confirm channel, a new one when the last has closed or refused a message, or when the connection leads elsewhere;
  * another for each large body; and a connection for each message over which the broker can close one, one
  * at a time.
  */
@@ -91,7 +91,7 @@ export class RepublishConnection implements RepublishTransport {
   ): Promise<PublishResult> | undefined {
     const raw = this.connection.current;
     const shared = this.#shared;
-    if (raw === undefined || shared?.connection !== raw || !shared.channel?.isOpen)
+    if (raw === undefined || shared?.connection !== raw || !shared.channel?.isUsable)
       return undefined;
     const made = message(limitsOf(raw));
     return made.body.length < LARGE_BODY ? shared.channel.publish(queue, made, limits) : undefined;
@@ -129,7 +129,7 @@ export class RepublishConnection implements RepublishTransport {
 
   async #sharedChannel(connection: RawConnection, left: () => number): Promise<RepublishChannel> {
     let shared = this.#shared;
-    const isUsable = shared?.connection === connection && shared.channel?.isOpen !== false;
+    const isUsable = shared?.connection === connection && shared.channel?.isUsable !== false;
     if (shared === undefined || !isUsable) shared = this.#openShared(connection);
     return shared.channel ?? this.#inTime(shared.opening, left);
   }

@@ -57,6 +57,26 @@ describe.each(['classic', 'quorum'] as const)(
       expect(await broker.ready(dead)).toBe(1);
     });
 
+    // As RabbitMQ does on a channel that first published to a queue while it had no leader.
+    it('is published on another channel after one that refuses it, and then all others', async () => {
+      const { queue, dead, proxy, app, outcomes } = await dropping();
+      await broker.send(queue, 'bad');
+      await app.settled(1);
+      const { connection, channel } = await proxy.waitFor(confirm);
+      proxy.clearFrames();
+      const refusing = proxy.rewrite(
+        fromServer('basic.ack', { connection, channel }),
+        ({ details }) => ({ onward: [basicNack(channel, details.deliveryTag ?? 0)] }),
+      );
+      const closed = proxy.waitFor(fromClient('channel.close', { connection, channel }));
+      void closed.then(() => refusing.remove()); // The next channel can have its number.
+      await broker.send(queue, 'bad');
+      await app.settled(2);
+      expect(outcomes()).toEqual(['sent', 'sent']);
+      expect(proxy.count('client', 'basic.publish')).toBe(2);
+      await broker.waitForReady(dead, 3); // The refusal was made up: the broker has both.
+    });
+
     it('is given up without a confirm in time: requeued, the consumer paused, duplicated at most', async () => {
       const { queue, dead, proxy, sent, app, runs, outcomes } = await dropping({
         republishTimeout: 400,

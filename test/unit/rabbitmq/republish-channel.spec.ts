@@ -209,7 +209,7 @@ describe('when the channel closes', () => {
 
   it('publishes nothing any more, and throws', async () => {
     raw.ends(new Error('403'));
-    expect(channel.isOpen).toBe(false);
+    expect(channel.isUsable).toBe(false);
     expect(() => channel.publish('billing', MESSAGE, limits())).toThrow('403');
     expect(raw.sent).toEqual([]);
   });
@@ -219,7 +219,7 @@ describe('when the channel closes', () => {
       throw Object.assign(new Error('Channel closing'), { name: 'IllegalOperationError' });
     };
     expect(() => channel.publish('billing', MESSAGE, limits())).toThrow('Channel closing');
-    expect(channel.isOpen).toBe(false);
+    expect(channel.isUsable).toBe(false);
   });
 
   it('closes once by its own close(), which ends what is pending', async () => {
@@ -244,5 +244,16 @@ it('closes the channel over a message that amqplib cannot encode: later confirms
   const unwritten = channel.publish('billing', MESSAGE, limits());
   for (const confirm of raw.confirms) confirm(null);
   expect(await endsOf(earlier, unwritten)).toEqual(['closed', 'unencodable']);
+  expect(raw.isOpen).toBe(false);
+});
+
+it('is not used again once it has refused a message, and closes when nothing is left to be confirmed', async () => {
+  const first = channel.publish('queue', MESSAGE, limits());
+  const second = channel.publish('queue', MESSAGE, limits());
+  raw.confirms[0]?.(new Error('message nacked'));
+  expect(await endsOf(first)).toEqual(['refused']);
+  expect([channel.isUsable, raw.isOpen]).toEqual([false, true]);
+  raw.confirms[1]?.(null);
+  expect(await endsOf(second)).toEqual(['confirmed']);
   expect(raw.isOpen).toBe(false);
 });
