@@ -15,6 +15,7 @@ const guide = [
 
 const operating = [
   { text: 'Operations', link: '/operations' },
+  { text: 'Reliability', link: '/reliability' },
   { text: 'Observability', link: '/observability' },
   { text: 'Topology', link: '/topology' },
   { text: 'Troubleshooting', link: '/troubleshooting' },
