@@ -30,6 +30,10 @@ export interface OptionRow {
 }
 
 const BOOLEAN: OptionRow = { expected: 'true or false', byDefault: 'false', fallback: false };
+const POSITIVE_DURATION = {
+  expected: `${texts.durationExpected}, longer than 0`,
+  accepts: isPositiveDuration,
+};
 const POLICY = { expected: POLICY_EXPECTED, accepts: isFailurePolicy, inDefaults: true } as const;
 const PERFORMED_BY: OptionRow = {
   expected: "'client' or 'broker'",
@@ -111,12 +115,7 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
     byDefault: 'no kill switch',
     accepts: (value) => value === false || (typeof value === 'object' && value !== null),
   },
-  timeout: {
-    expected: `${texts.durationExpected}, longer than 0`,
-    byDefault: 'no limit',
-    inDefaults: true,
-    accepts: isPositiveDuration,
-  },
+  timeout: { ...POSITIVE_DURATION, byDefault: 'no limit', inDefaults: true },
   onError: {
     expected: `rules of on(...), or ${POLICY_EXPECTED}`,
     byDefault: "'drop'",
@@ -154,11 +153,7 @@ export const RETRY_OPTIONS: Readonly<Record<keyof RetryOptions, OptionRow>> = {
     byDefault: 'required',
     accepts: (value) => isWhole(value, 1, 10_000),
   },
-  maxAge: {
-    expected: `${texts.durationExpected}, longer than 0`,
-    byDefault: 'no limit',
-    accepts: isPositiveDuration,
-  },
+  maxAge: { ...POSITIVE_DURATION, byDefault: 'no limit' },
   backoff: {
     expected: texts.backoffExpected,
     byDefault: "exponential('1s', { max: '5m' })",
@@ -219,11 +214,7 @@ export const BATCH_OPTIONS: Readonly<Record<keyof BatchOptions, OptionRow>> = {
     byDefault: 'required',
     accepts: (value) => isWhole(value, 1, 65_535),
   },
-  wait: {
-    expected: `${texts.durationExpected}, longer than 0`,
-    byDefault: "'200ms'",
-    accepts: isPositiveDuration,
-  },
+  wait: { ...POSITIVE_DURATION, byDefault: "'200ms'" },
   concurrency: {
     expected: 'a whole number from 1 to 65 535',
     byDefault: '1',
@@ -243,9 +234,5 @@ export const RATE_OPTIONS: Readonly<Record<keyof RateOptions, OptionRow>> = {
     byDefault: 'required',
     accepts: (value) => isWhole(value, 1, 100_000),
   },
-  per: {
-    expected: `${texts.durationExpected}, longer than 0`,
-    byDefault: 'required',
-    accepts: isPositiveDuration,
-  },
+  per: { ...POSITIVE_DURATION, byDefault: 'required' },
 };
