@@ -69,6 +69,12 @@ export class KillSwitch {
     return this.#isTooMany(counts) ? this.#trip(counts) : undefined;
   }
 
+  /** Trips whatever the window holds; `undefined` if it is not closed. */
+  trip(): KillSwitchChange | undefined {
+    if (this.#state !== 'closed') return undefined;
+    return this.#trip({ attempts: 0, failures: 0 });
+  }
+
   /** The pause is over. */
   probe(now: number): void {
     if (this.#state !== 'tripped') return;

@@ -38,6 +38,12 @@ export class SubscriptionKillSwitch {
     return result === 'failure' && !isClosed;
   }
 
+  /** Trips by hand, if it is closed. */
+  trip(): void {
+    const change = this.#switch.trip();
+    if (change !== undefined) this.#changed(change, undefined);
+  }
+
   /** Handles messages again, as if nothing had failed. */
   close(): void {
     this.#timer?.cancel();

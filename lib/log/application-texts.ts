@@ -99,11 +99,11 @@ export const applicationTexts = {
     pauseMs: number,
     error: unknown,
   ): string => {
-    const what =
-      attempts === 1 && failures === 1
-        ? 'the last attempt failed'
-        : `${failures} of ${attempts} attempts failed within ${durationText(window)}`;
-    return `${queueText(queue)}: kill switch tripped: ${what}. Paused for ${durationText(pauseMs)}. ${errorText(error)}`;
+    const counted = `${failures} of ${attempts} attempts failed within ${durationText(window)}`;
+    const probed = attempts === 1 && failures === 1 ? 'the last attempt failed' : counted;
+    const what = attempts === 0 ? 'by hand' : probed;
+    const why = error === undefined ? '' : ` ${errorText(error)}`;
+    return `${queueText(queue)}: kill switch tripped: ${what}. Paused for ${durationText(pauseMs)}.${why}`;
   },
   killSwitchProbing: (queue: string | undefined): string =>
     `${queueText(queue)}: kill switch: trying one message.`,

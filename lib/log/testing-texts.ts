@@ -18,6 +18,7 @@ export const testingTexts = {
     `Not idle after 4s: ${counted(inFlight, 'message')} in flight. If a handler waits for time to pass, advance() moves it`,
   closedBeforeSettled: (handler: string): string =>
     `${handler}: the application closed before the message was settled`,
+  noKillSwitch: (handler: string): string => `${handler} has no killSwitch`,
   noQueueToDeliverTo: (handler: string): string =>
     `${handler}: its queue is server-named; publish to an exchange instead`,
 };

@@ -2,6 +2,8 @@ import type { INestApplicationContext, ModuleMetadata } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import { systemClock } from '../clock';
 import { headerOf, SettleHeaders } from '../delivery/headers';
+import type { ActiveSubscription } from '../lifecycle/active-subscription';
+import { ActiveSubscriptions } from '../lifecycle/active-subscriptions';
 import { GracefulShutdown } from '../lifecycle/graceful-shutdown';
 import { SubscriptionRegistry } from '../lifecycle/registry';
 import { SettlementEvents } from '../lifecycle/settlement-events';
@@ -192,6 +194,20 @@ export class SettleTest {
   ): void {
     const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
     this.#memory.consumerOf(subscription)?.channel?.close();
+  }
+
+  /**
+   * Trips the kill switch of one subscription, as too many failures do: it pauses, and `advance` lets it try a
+   * message.
+   * @throws Error if the subscription has no `killSwitch`.
+   */
+  trip<T extends HandlerClass>(type: T, method: MethodName<InstanceType<T>>, name?: string): void {
+    const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
+    const active: readonly ActiveSubscription[] = this.get(ActiveSubscriptions).list;
+    const { killSwitch } =
+      active.find(({ methods }) => methods.some((one) => one.subscription === subscription)) ?? {};
+    if (killSwitch === undefined) throw new Error(texts.noKillSwitch(subscription.handler));
+    killSwitch.trip();
   }
 
   /**

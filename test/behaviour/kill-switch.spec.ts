@@ -114,7 +114,7 @@ describe.each(QUEUE_TYPES)('the kill switch of a %s queue', (queueType) => {
     expect(`${second}`).toContain('the last attempt failed. Paused for 300ms');
     expect(`${third}`).toContain('Paused for 600ms');
     expect(attempts).toEqual([1, 2, 3, 4, 5, 6, 6]);
-    expect(settlements.filter(({ status: is }) => is === 'released')).toHaveLength(2);
+    await until(() => settlements.filter(({ status: is }) => is === 'released').length === 2);
     bank.isDown = false;
     await until(() => bank.handled.size === 1, { timeoutMs: 10_000 });
     await until(() => status().state === 'consuming');
