@@ -2,7 +2,6 @@ import type { INestApplicationContext, ModuleMetadata } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import { systemClock } from '../clock';
 import { headerOf, SettleHeaders } from '../delivery/headers';
-import type { ActiveSubscription } from '../lifecycle/active-subscription';
 import { ActiveSubscriptions } from '../lifecycle/active-subscriptions';
 import { GracefulShutdown } from '../lifecycle/graceful-shutdown';
 import { SubscriptionRegistry } from '../lifecycle/registry';
@@ -22,6 +21,7 @@ import {
   type SettleTestOptions,
 } from './settle-test-builder';
 import { SettlementRecord } from './settlement-record';
+import { bodyOf, queueOf, tripKillSwitch } from './subscription-access';
 import type { TestBroker } from './test-broker';
 import {
   type Span,
@@ -203,11 +203,7 @@ export class SettleTest {
    */
   trip<T extends HandlerClass>(type: T, method: MethodName<InstanceType<T>>, name?: string): void {
     const { subscription } = this.get(SubscriptionRegistry).get(type, method, name);
-    const active: readonly ActiveSubscription[] = this.get(ActiveSubscriptions).list;
-    const { killSwitch } =
-      active.find(({ methods }) => methods.some((one) => one.subscription === subscription)) ?? {};
-    if (killSwitch === undefined) throw new Error(texts.noKillSwitch(subscription.handler));
-    killSwitch.trip();
+    tripKillSwitch(this.get(ActiveSubscriptions), subscription);
   }
 
   /**
@@ -234,7 +230,7 @@ export class SettleTest {
     const attempt = headerOf(own.headers, SettleHeaders.attempt);
     const settlement = this.#record.next({ subscription, messageId, attempt });
     if (!this.#record.isComplete) {
-      await this.publish('', this.#queueOf(subscription), payload, { ...own, messageId });
+      await this.publish('', queueOf(this.#broker, subscription), payload, { ...own, messageId });
     }
     return { settlement };
   }
@@ -248,18 +244,4 @@ export class SettleTest {
   get #isClosing(): boolean {
     return this.get(GracefulShutdown).hasBegun && !this.#record.isComplete;
   }
-
-  #queueOf(subscription: SubscriptionMetadata): string {
-    const named =
-      this.#broker instanceof MemoryTestBroker
-        ? this.#broker.consumerOf(subscription)?.queue
-        : subscription.queue;
-    if (named === undefined) throw new Error(texts.noQueueToDeliverTo(subscription.handler));
-    return named;
-  }
-}
-
-function bodyOf(payload: unknown): Buffer {
-  if (Buffer.isBuffer(payload)) return payload;
-  return payload === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(payload));
 }
