@@ -6,16 +6,19 @@ import { installedVersion } from './installed-version.mjs';
 
 /** What the tests need beside the peers, at the versions of this repository. */
 const besidePeers = [
+  '@asyncapi/parser',
   '@swc/core',
   '@types/amqplib',
   '@types/node',
   'amqplib',
-  'class-transformer',
-  'class-validator',
+  'arktype',
+  'commander',
   'fast-check',
   'typescript',
   'unplugin-swc',
+  'valibot',
   'vitest',
+  'zod',
 ];
 
 /** What the copy has of its own, or does without. */
