@@ -1,3 +1,4 @@
+export { currentDelivery } from './delivery/current-delivery';
 export { Delivery } from './delivery/delivery.decorator';
 export { SettleHeaders } from './delivery/headers';
 export type {

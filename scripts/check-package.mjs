@@ -44,6 +44,7 @@ const publicNames = [
   'SubscriptionRegistry',
   'UnmatchedMessageError',
   'ack',
+  'currentDelivery',
   'drop',
   'exponential',
   'fixed',

@@ -35,6 +35,8 @@ type AnyHandling = Handling<DeliveryRecord> | BatchHandling;
 export interface ChainEnvironment {
   readonly interceptors: readonly DeliveryInterceptor[];
   readonly isPanic: IsPanic | undefined;
+  /** Whether `currentDelivery()` gives the delivery. */
+  readonly hasContext: boolean;
 }
 
 /** Builds a planned consumer: the chains and receivers of its methods, and the consumer itself. */

@@ -38,7 +38,8 @@ export class SubscriptionRegistrar
   async onApplicationBootstrap(): Promise<void> {
     if (this.shutdown.hasBegun) return;
     const { planned, interceptors } = this.#plan();
-    const environment = { interceptors, isPanic: this.options.isPanic };
+    const { isPanic, context } = this.options;
+    const environment = { interceptors, isPanic, hasContext: context };
     const brokers = new Map<BrokerConnection, Broker>();
     const consumers = consumersOf(planned);
     const list = consumers.map((plan) => {

@@ -60,6 +60,13 @@ export interface SettleModuleOptions {
    */
   readonly onRefused?: 'fail' | 'continue';
   /**
+   * Whether `currentDelivery()` gives the delivery that is being handled. It costs every message an
+   * asynchronous context.
+   * @default false
+   * @example true
+   */
+  readonly context?: boolean;
+  /**
    * Called once, after running handlers have finished, when the policy `'failFast'` has shut the
    * application down. By default the application is closed with its shutdown hooks, enabled or not, and the
    * process, or the worker thread, exits with code 1.

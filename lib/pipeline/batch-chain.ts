@@ -24,7 +24,7 @@ export interface BatchChainDependencies extends Omit<ChainDependencies, 'call' |
 export function batchChainOf(parts: BatchChainDependencies): BatchHandling {
   const { subscription, log, clock, call } = parts;
   const { timeout, allowNonJsonMessages, decompress, schema } = subscription;
-  const policies = failureToOutcome(log, parts.isPanic);
+  const policies = failureToOutcome(log, parts.isPanic, parts.clock);
   const toOutcome: FailureToOutcome = (failed, delivery) =>
     delivery.inContext(() => policies(failed, delivery));
   let warned = false;

@@ -1,5 +1,6 @@
 import type { MessageDeserializer } from '@golevelup/nestjs-rabbitmq';
 import type { Clock } from '../clock';
+import { runAsCurrent } from '../delivery/current-delivery';
 import type { DeliveryRecord } from '../delivery/delivery-record';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
@@ -23,6 +24,8 @@ export interface ChainDependencies {
   /** The application's interceptors, outermost first. */
   readonly interceptors: readonly DeliveryInterceptor[];
   readonly isPanic?: IsPanic | undefined;
+  /** Whether `currentDelivery()` gives the delivery. */
+  readonly hasContext?: boolean;
   /** The connection's deserializer; that of the subscription takes precedence. */
   readonly deserializer?: MessageDeserializer | undefined;
 }
@@ -33,6 +36,16 @@ export interface ChainDependencies {
  * startup. It never throws, and a promise that it returns always resolves.
  */
 export function chainOf(parts: ChainDependencies): Handling<DeliveryRecord> {
+  const stages = stagesOf(parts);
+  if (!parts.hasContext) return stages;
+  return (delivery) =>
+    runAsCurrent(delivery, () => {
+      delivery.captureContext(); // That of policies, callbacks and listeners.
+      return stages(delivery);
+    });
+}
+
+function stagesOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const { subscription, log, clock } = parts;
   const { timeout, allowNonJsonMessages, decompress, schema } = subscription;
   const policies = failureToOutcome(log, parts.isPanic, clock);

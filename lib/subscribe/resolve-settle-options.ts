@@ -14,6 +14,7 @@ export interface ResolvedSettleOptions {
   readonly abortGracePeriod: number;
   readonly republishTimeout: number;
   readonly onRefused: 'fail' | 'continue';
+  readonly context: boolean;
 }
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
@@ -57,6 +58,12 @@ export const SETTLE_OPTIONS: Readonly<Record<keyof SettleModuleOptions, SettleOp
     fallback: 'fail',
     accepts: (value) => value === 'fail' || value === 'continue',
   },
+  context: {
+    expected: 'true or false',
+    byDefault: 'false',
+    fallback: false,
+    accepts: (value) => typeof value === 'boolean',
+  },
   onFailFast: callback('the process exits with code 1'),
   logger: { expected: 'a logger', byDefault: "Nest's Logger", accepts: isObject },
 };
@@ -89,6 +96,7 @@ export function resolveSettleOptions(options: SettleModuleOptions): {
     abortGracePeriod: Math.min(milliseconds(given.abortGracePeriod) ?? 0, shutdownTimeout),
     republishTimeout: milliseconds(given.republishTimeout) ?? 0,
     onRefused: given.onRefused,
+    context: given.context,
   };
   return { resolved, faults };
 }
