@@ -127,7 +127,11 @@ function costCells() {
       name: 'cost of telemetry',
       groups: [['settle-plain', 'settle-metrics', 'settle-traces']],
     },
-    { ...common, name: 'batches', groups: [['settle-plain', 'settle-batch']] },
+    {
+      ...common,
+      name: 'batches and order',
+      groups: [['settle-plain', 'settle-batch', 'settle-order']],
+    },
     {
       ...common,
       name: 'cost of a parameter decorator and a ValidationPipe',

@@ -22,7 +22,12 @@ export {
   linear,
   steps,
 } from './model/backoff';
-export type { BatchOptions, ConsumerOptions, RateOptions } from './model/consumer-options';
+export type {
+  BatchOptions,
+  ConsumerOptions,
+  OrderOptions,
+  RateOptions,
+} from './model/consumer-options';
 export type { DeadLetterReason, Decision } from './model/decision';
 export type { Headers, IncomingMessage } from './model/delivery';
 export { type Duration, parseDuration } from './model/duration';

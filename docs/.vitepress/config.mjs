@@ -9,6 +9,7 @@ const guide = [
   { text: 'Limits', link: '/limits' },
   { text: 'Pauses', link: '/pauses' },
   { text: 'Batches', link: '/batches' },
+  { text: 'Order by key', link: '/order' },
   { text: 'Dead letters', link: '/dead-letters' },
   { text: 'Testing', link: '/testing' },
 ];

@@ -71,6 +71,8 @@ export interface ConsumerListener {
   ageOf(delivery: BrokerDelivery): number;
   /** The channel closed; its unsettled deliveries will be redelivered. */
   channelLost(reason: Error): void;
+  /** Resolves once no handler runs and nothing is being settled. Ordered subscriptions only. */
+  finished(): Promise<void>;
   consuming(): void;
   /** Not consuming, but trying again. */
   reconnecting(reason: Error): void;

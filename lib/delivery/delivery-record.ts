@@ -11,6 +11,8 @@ export class DeliveryRecord implements Delivery {
   isDecoded = false;
   /** What the header `x-settle-trace` of a republished message is to be; set by tracing. */
   trace: string | undefined = undefined;
+  /** What `order.by` threw: the delivery then fails with it. */
+  keyFailure: { readonly error: unknown } | undefined;
   readonly exchange: string;
   readonly routingKey: string;
   readonly #isRepublished: boolean;
@@ -28,14 +30,21 @@ export class DeliveryRecord implements Delivery {
     readonly message: IncomingMessage,
     readonly queue: string,
     readonly attempt: number,
+    isOfThisLibrary = isRepublished(message, queue),
   ) {
-    this.#isRepublished = isRepublished(message, queue);
+    this.#isRepublished = isOfThisLibrary;
     const { fields } = message;
     this.exchange = this.#original(SettleHeaders.exchange) ?? fields.exchange;
     this.routingKey = this.#original(SettleHeaders.routingKey) ?? fields.routingKey;
     if (!this.#isRepublished) return;
     // The same message with other fields: it is settled, and known to instrumentations, by its identity.
     message.fields = { ...fields, exchange: this.exchange, routingKey: this.routingKey };
+  }
+
+  /** The same delivery, to be handled again in this process. */
+  nextAttempt(): DeliveryRecord {
+    const { subscription, message, queue, attempt } = this;
+    return new DeliveryRecord(subscription, message, queue, attempt + 1, this.#isRepublished);
   }
 
   get isLastAttempt(): boolean {

@@ -124,6 +124,7 @@ export class ActiveSubscriptionFactory {
       isPaused: () => active().pausing.isPaused,
       pauseAfterFailure: (error) => active().pausing.pauseAfterFailure(error),
       pauseFor: (ms, error) => active().pausing.pauseFor(ms, error),
+      pauseStuck: () => void active().pausing.pause('stuck'),
       republished: () => active().pausing.republished(),
       consumerCancelled: () => active().pausing.followed(),
       ...(hasKillSwitch && {

@@ -180,6 +180,10 @@ export class ActiveSubscription implements ConsumerListener {
     return this.receiver.ageOf(delivery);
   }
 
+  finished(): Promise<void> {
+    return this.receiver.idle();
+  }
+
   channelLost(reason: Error): void {
     const text = texts.signalChannelLost(this.subscription.handler);
     this.receiver.channelLost(new ChannelLostError(text, { cause: reason }));

@@ -28,6 +28,7 @@ export function startupLine(subscription: SubscriptionMetadata, prefetch: number
 
 function limits({
   batch,
+  order,
   concurrency,
   rate,
   singleActiveConsumer,
@@ -36,6 +37,9 @@ function limits({
     ...(batch === undefined ? [] : [batchText(batch)]),
     ...(concurrency === undefined ? [] : [`concurrency ${concurrency}`]),
     ...(rate === undefined ? [] : [`rate ${rate.limit} per ${durationText(rate.per)}`]),
+    ...(order === undefined
+      ? []
+      : [`ordered by key, held ${durationText(order.hold)}, then ${order.whenStuck}`]),
     ...(singleActiveConsumer ? ['single active consumer'] : []),
   ];
 }

@@ -145,12 +145,13 @@ export class SubscriptionPausing {
 
   #changed(error?: unknown): void {
     if (this.#stopping) return;
-    const { state, receiver } = this.dependencies;
+    const { subscription, state, receiver } = this.dependencies;
     const { cause } = this.#pauses;
     const isProbing = this.#isProbing && this.#pauses.isOnly('tripped');
     this.#intake = cause === undefined ? 'all' : isProbing ? 'one' : 'none';
     // What arrives before the consumer is cancelled after a failed republish is handled.
-    receiver.isOpen = this.#intake !== 'none' || cause === 'republishFailed';
+    const isHandled = cause === 'republishFailed' && subscription.order === undefined;
+    receiver.isOpen = this.#intake !== 'none' || isHandled;
     state.pausedBy(cause, error);
     void this.followed();
   }

@@ -117,6 +117,10 @@ export const messageTexts = {
     `An interceptor resolved with ${found(value)}, which is not an outcome; expected the result of next() or another outcome`,
   unmatched: (queue: string, routingKey: string, type: unknown): string =>
     `No method of queue "${queue}" takes the message (routing key ${found(routingKey)}, type ${found(type)})`,
+  heldForRetry: (delayMs: number): string =>
+    `stays unacknowledged and keeps the order of its key; handled again in ${durationText(delayMs)}`,
+  orderStuck:
+    'not handled within its attempts and order.hold; the subscription is paused, so that no later message overtakes it',
   batchResult: (size: number, value: unknown): string =>
     `a batch of ${size} needs nothing, one outcome, or a list of ${size} outcomes; found ${found(value)}`,
   timedOut: (handler: string, ms: number): string =>

@@ -31,6 +31,10 @@ export const optionTexts = {
   conditionExpected: 'routingKey, type or header',
   notBesideArgument: (argument: string): string =>
     `this option or the argument '${argument}' in queueOptions, not both`,
+  singleActiveExpected:
+    'singleActiveConsumer: true beside it, or order.instances: 1 if only one process ever consumes the queue',
+  shorterThanTimeout: (timeoutMs: number): string =>
+    `less than the consumer timeout of ${durationText(timeoutMs)}`,
   prefetchOfBatches: (least: number): string =>
     `at least batch.size times batch.concurrency, which is ${least}, and at most 65 535`,
   batchWaitsTooLong: (timeoutMs: number): string =>

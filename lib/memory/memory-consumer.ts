@@ -40,6 +40,8 @@ export class MemoryConsumer implements BrokerConsumer {
   #channel: MemoryChannel | undefined;
   #queue = '';
   #isStarted = false;
+  /** Whether the channel is being closed to return what it holds. */
+  #isReturning = false;
   /** When the last channel was lost, on the monotonic scale; `undefined` while consuming. */
   #lostAt: number | undefined;
 
@@ -140,6 +142,10 @@ export class MemoryConsumer implements BrokerConsumer {
     this.#channel = undefined;
     if (this.#closing.signal.aborted) return;
     const { listener, log, clock } = this.dependencies;
+    if (this.#isReturning) {
+      this.#channelLost(reason);
+      return void this.#reopen();
+    }
     this.#lostAt = clock.monotonic();
     log.write('channel-closed', texts.channelLost(this.#queue, reason));
     this.#channelLost(reason);
@@ -167,6 +173,11 @@ export class MemoryConsumer implements BrokerConsumer {
     const channel = this.#channel;
     if (channel === undefined) return undefined;
     const { prefetch } = this.#gate;
+    const isOrdered = this.dependencies.subscription.order !== undefined;
+    if (isOrdered && channel.isConsuming && prefetch !== channel.prefetch) {
+      void this.#returnInOrder(channel);
+      return undefined;
+    }
     if (prefetch !== channel.prefetch) channel.cancel();
     if (prefetch === 0) return undefined;
     if (!channel.isConsuming) {
@@ -179,6 +190,15 @@ export class MemoryConsumer implements BrokerConsumer {
     }
     this.dependencies.listener.consuming();
     return undefined;
+  }
+
+  // After a cancel, the next consumer would get later messages before those that this channel holds.
+  async #returnInOrder(channel: MemoryChannel): Promise<void> {
+    await this.dependencies.listener.finished();
+    if (this.#channel !== channel) return;
+    this.#isReturning = true;
+    channel.close();
+    this.#isReturning = false;
   }
 
   #logRecovery(): void {

@@ -1,3 +1,4 @@
+import type { Delivery } from './delivery';
 import type { Duration } from './duration';
 
 /**
@@ -40,6 +41,33 @@ export interface BatchOptions {
 }
 
 /**
+ * How messages with the same key are kept in order.
+ * @example { by: (delivery) => delivery.routingKey, hold: '1m' }
+ * @publicApi
+ */
+export interface OrderOptions {
+  /**
+   * The key of a message; `undefined` for a message without order. Called before the body is decoded: the key
+   * is in headers, properties or the routing key. If it throws, the message has failed: `onError`.
+   */
+  by(delivery: Delivery): string | undefined;
+  /**
+   * How long a message is retried in its place, from its first attempt on. Shorter than the consumer timeout.
+   * @default '1m'
+   */
+  readonly hold?: Duration;
+  /**
+   * What happens to a message that fails beyond `hold` or `retry.attempts`: the subscription is paused until
+   * `SubscriptionRegistry.resume`; the message is dead-lettered, and its key goes on; or it is retried as
+   * without `order`, and later messages overtake it.
+   * @default 'pause'
+   */
+  readonly whenStuck?: 'pause' | 'deadLetter' | 'overtake';
+  /** `1`: only one process ever consumes the queue, so that it needs no `singleActiveConsumer`. */
+  readonly instances?: 1;
+}
+
+/**
  * How a subscription consumes, and what it holds back.
  * @publicApi
  */
@@ -77,6 +105,14 @@ export interface ConsumerOptions {
    * @example '30m'
    */
   readonly stuckAfter?: Duration | false;
+  /**
+   * Handles messages with the same key one after the other, in the order of the queue, and others beside them.
+   * A retry keeps its place: the message stays unacknowledged and is handled again in this process. Needs
+   * `singleActiveConsumer` or `order.instances: 1`.
+   * @default no order
+   * @example { by: (delivery) => delivery.routingKey, hold: '1m' }
+   */
+  readonly order?: OrderOptions;
   /**
    * Whether RabbitMQ delivers to one consumer of the queue at a time, the others standing by
    * (`x-single-active-consumer`). An existing queue has to have been declared with the same.

@@ -1,5 +1,6 @@
 import type { MessageDeserializer, QueueOptions } from '@golevelup/nestjs-rabbitmq';
 import type { Backoff } from './backoff';
+import type { OrderOptions } from './consumer-options';
 import type { PerformedBy, QueueType, SubscribeOptions } from './options';
 import type { WhenOptions } from './payload-options';
 import type { ErrorMatch, ErrorPolicy, FailurePolicy } from './policy';
@@ -46,6 +47,15 @@ export interface SubscriptionMetadata {
     | undefined;
   /** In ms; 0: never. */
   readonly stuckAfter: number;
+  /** `hold` in ms; `undefined`: no order. */
+  readonly order:
+    | {
+        readonly by: OrderOptions['by'];
+        readonly hold: number;
+        readonly whenStuck: NonNullable<OrderOptions['whenStuck']>;
+        readonly instances: 1 | undefined;
+      }
+    | undefined;
   readonly singleActiveConsumer: boolean;
   /** `undefined`: 0, RabbitMQ's default. */
   readonly consumerPriority: number | undefined;

@@ -10,6 +10,7 @@ import { type CallHandler, callStage } from './call';
 import type { IsPanic } from './classification';
 import { decodeStage } from './decode';
 import { catchAll, type FailureToOutcome, failureToOutcome } from './failure-policy';
+import { HandlerFailure } from './handler-failure';
 import { compose, type Handling } from './interceptor';
 import { schemaStage } from './schema';
 import { timeoutStage, unlessTimedOut } from './timeout';
@@ -63,7 +64,12 @@ function stagesOf(parts: ChainDependencies): Handling<DeliveryRecord> {
   const checked = schema === undefined ? call : schemaStage(validatorOf(schema), failed, call);
   const deserializer = subscription.deserializer ?? parts.deserializer;
   const decode = decodeStage({ deserializer, allowNonJsonMessages, decompress }, failed, checked);
-  const stages = timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode);
+  const keyed: Handling<DeliveryRecord> = (delivery) =>
+    delivery.keyFailure === undefined
+      ? decode(delivery)
+      : failed(new HandlerFailure('body', delivery.keyFailure.error), delivery);
+  const first = subscription.order === undefined ? decode : keyed;
+  const stages = timeout === undefined ? first : timeoutStage(clock, timeout, toOutcome, first);
   if (parts.interceptors.length === 0) return stages;
   const captured: Handling<DeliveryRecord> = (delivery) => {
     delivery.captureContext();

@@ -50,6 +50,8 @@ export class ChannelLoop implements BrokerConsumer {
   readonly #pause = new ReconnectPause();
   readonly #counting: RedeliveryCounting;
   #version: ServerVersion = [0, 0];
+  /** The last channel that was closed to return what it held. */
+  #returned: ConsumerChannel | undefined;
   /** When the last channel was lost, on the monotonic scale; `undefined` while consuming. */
   #lostAt: number | undefined;
   /** Why the loop has ended for good, where it has. */
@@ -142,6 +144,7 @@ export class ChannelLoop implements BrokerConsumer {
     const explained = channelEndReason(end, ended);
     this.#pause.closed(channel.usage);
     this.#channelLost(ended);
+    if (channel === this.#returned) return false;
     this.#lostAt = clock.monotonic();
     const { reason, oldest } = await explained;
     log.write('channel-closed', texts.channelLost(queue, reason, oldest));
@@ -181,10 +184,8 @@ export class ChannelLoop implements BrokerConsumer {
     return forbidden !== undefined;
   }
 
-  /**
-   * Makes the consumer be what is wished for: there, or cancelled. One change at a time. Resolves with
-   * the error of a consume that the broker refused; that ends the channel as well.
-   */
+  // One change at a time. Resolves with the error of a consume that the broker refused; that ends the
+  // channel as well.
   #applyGate(): Promise<Error | undefined> {
     this.#change = this.#change.then(async () => {
       try {
@@ -201,15 +202,25 @@ export class ChannelLoop implements BrokerConsumer {
     const channel = this.#channel;
     if (channel === undefined || !channel.isOpen) return;
     const { prefetch } = this.#gate;
+    const { subscription, consumeOptions: options, listener } = this.dependencies;
+    if (subscription.order !== undefined && channel.isConsuming && prefetch !== channel.prefetch) {
+      return this.#returnInOrder(channel);
+    }
     if (prefetch !== channel.prefetch) await channel.cancel();
     if (prefetch === 0) return;
-    const { subscription, consumeOptions: options, listener } = this.dependencies;
     const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
     if (!channel.isConsuming) {
       await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
       this.#logRecovery();
     }
     listener.consuming();
+  }
+
+  // After a cancel, the next consumer would get later messages before those that this channel holds.
+  async #returnInOrder(channel: ConsumerChannel): Promise<void> {
+    await this.dependencies.listener.finished();
+    this.#returned = channel;
+    await channel.close(CLOSE_LIMIT);
   }
 
   #logRecovery(): void {

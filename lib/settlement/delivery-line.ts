@@ -7,6 +7,8 @@ export interface DeliveryLine {
   /** What waits. */
   readonly list: Iterable<InFlight>;
   add(inFlight: InFlight): void;
+  /** A handler has ended; absent if the line knows by itself. */
+  ended?(): void;
   /** Removes what waits, and returns it in the order of arrival. */
   clear(): readonly InFlight[];
 }

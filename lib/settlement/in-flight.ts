@@ -12,6 +12,10 @@ export interface InFlight extends Linked<InFlight> {
   startedAt: number;
   /** When it arrived, if it has waited since; on the same scale. */
   arrivedAt?: number;
+  /** The key of its lane, if it has one. */
+  orderKey?: string;
+  /** When its first attempt in its lane began, on the same scale. */
+  firstBegunAt?: number;
   /** How many deliveries its batch has, if it was handled in one. */
   batchSize?: number;
   /** Whether a decision has been made; what the handler does afterwards settles nothing. */

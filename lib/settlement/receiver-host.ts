@@ -23,6 +23,8 @@ export interface ReceiverHost {
   releases?(inFlight: InFlight, outcome: Outcome): boolean;
   /** A delivery is no longer in flight. */
   finished?(): void;
+  /** Pauses the subscription until `resume`, since an ordered message cannot be handled. */
+  pauseStuck(): void;
   /** A message was republished. */
   republished(): void;
   /** Resolves once the consumer of a subscription that is paused or stops delivers nothing more. */

@@ -1,6 +1,5 @@
 import type { BrokerDelivery } from '../amqp/port';
-import { attemptOf } from '../delivery/attempt';
-import { DeliveryRecord } from '../delivery/delivery-record';
+import type { DeliveryRecord } from '../delivery/delivery-record';
 import { texts } from '../log/texts';
 import { type Outcome, retry } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -8,13 +7,15 @@ import { isThenable } from '../model/thenable';
 import type { BatchHandling } from '../pipeline/batch';
 import type { Handling } from '../pipeline/interceptor';
 import { admit, warnOfPoison } from './admit';
-import { BatchLine } from './batch-line';
+import { arrivalOf } from './arrival';
 import type { DeliveryLine } from './delivery-line';
 import type { InFlight } from './in-flight';
 import { InFlightDeliveries } from './in-flight-deliveries';
+import { type LineHost, lineOf } from './line-of';
+import { OrderLine } from './order-line';
+import { OrderedDelivery, orderedHost } from './ordered-delivery';
 import type { ReceiverHost } from './receiver-host';
 import { Settler } from './settler';
-import { WaitingLine } from './waiting-line';
 
 /** The outcome of a delivery whose handler was never called. */
 const UNPROCESSED = retry();
@@ -32,8 +33,7 @@ export class Receiver {
   #isOpen = true;
   /** Deliveries whose handling has not begun; `undefined` if none ever waits. */
   readonly #line: DeliveryLine | undefined;
-  /** Called when a handler of a delivery that has waited has ended. */
-  #ended: (() => void) | undefined;
+  readonly #order: OrderLine | undefined;
 
   constructor(
     private readonly subscription: SubscriptionMetadata,
@@ -45,10 +45,11 @@ export class Receiver {
       this.#leftUnsettled = true;
       host.failFast(inFlight, error);
     };
-    this.#settler = new Settler(subscription, { ...host, failFast }, (inFlight) =>
-      this.#finished(inFlight),
-    );
-    this.#line = this.#createLine();
+    const own = { ...host, failFast };
+    const settlerHost = subscription.order === undefined ? own : orderedHost(own);
+    this.#settler = new Settler(subscription, settlerHost, (inFlight) => this.#finished(inFlight));
+    this.#line = lineOf(subscription, handling, this.#lineHost());
+    if (this.#line instanceof OrderLine) this.#order = this.#line;
   }
 
   /** Whether deliveries are handled; while false, what arrives is requeued. */
@@ -56,10 +57,11 @@ export class Receiver {
     return this.#isOpen;
   }
 
-  /** Closing requeues what waits. A `noAck` message can't be requeued: it is handled, or lost. */
+  /** Closing requeues what waits, unless it is ordered. A `noAck` message can't be requeued: it is handled, or lost. */
   set isOpen(isOpen: boolean) {
     this.#isOpen = isOpen;
-    if (isOpen || this.subscription.noAck) return;
+    if (this.#order !== undefined) this.#order.isOpen = isOpen;
+    if (isOpen || this.#order !== undefined || this.subscription.noAck) return;
     for (const inFlight of this.#line?.clear() ?? []) {
       this.#began(inFlight);
       this.#settler.requeue(inFlight, UNPROCESSED);
@@ -92,24 +94,13 @@ export class Receiver {
   }
 
   delivered(brokerDelivery: BrokerDelivery): void {
-    const { subscription } = this;
-    const { message, queue, countsRedeliveries } = brokerDelivery;
-    const attempt = attemptOf(message, queue, countsRedeliveries);
-    const delivery = new DeliveryRecord(subscription, message, queue, attempt);
-    const startedAt = this.host.clock.monotonic();
-    const inFlight: InFlight = {
-      delivery,
-      brokerDelivery,
-      startedAt,
-      settling: false,
-      givenUp: false,
-      previous: undefined,
-      next: undefined,
-    };
+    const { subscription, host } = this;
+    const bound = this.#order === undefined ? brokerDelivery : new OrderedDelivery(brokerDelivery);
+    const inFlight = arrivalOf(subscription, bound, host.clock.monotonic());
     if (this.#isTakenOut(inFlight)) return;
     if (this.#line !== undefined) return this.#line.add(inFlight);
     this.#began(inFlight);
-    delivery.inContext(() => this.#handle(inFlight));
+    inFlight.delivery.inContext(() => this.#handle(inFlight));
   }
 
   // Requeues a delivery that is not to be handled now, and ends one that has used up its attempts.
@@ -117,7 +108,7 @@ export class Receiver {
     const { subscription } = this;
     const { delivery, brokerDelivery } = inFlight;
     // A noAck message can't be requeued: it is handled now or lost.
-    if (!this.#isOpen && !subscription.noAck) {
+    if (!this.#isOpen && !subscription.noAck && this.#order === undefined) {
       this.#began(inFlight);
       this.#settler.requeue(inFlight, UNPROCESSED);
       return true;
@@ -142,9 +133,9 @@ export class Receiver {
     if (!this.subscription.noAck) this.#line?.clear();
   }
 
-  /** Resolves once nothing waits or is in flight. */
+  /** Resolves once nothing is in flight, and nothing waits but ordered deliveries. */
   idle(): Promise<void> {
-    if (this.#inFlight.size === 0 && this.waiting === 0) return Promise.resolve();
+    if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
@@ -164,26 +155,21 @@ export class Receiver {
     return left.length;
   }
 
-  #createLine(): DeliveryLine | undefined {
-    const { subscription, handling, host } = this;
-    const { batch, concurrency, rate } = subscription;
-    if (typeof handling !== 'function') {
-      if (batch === undefined) return undefined;
-      return new BatchLine(batch, subscription, handling, {
-        clock: host.clock,
-        begin: (inFlight) => this.#beginWaited(inFlight),
-        isStopping: () => host.isStopping(),
-        settle: (...settled) => this.#settle(...settled),
-        internalError: (inFlight, error) => this.#internalError(inFlight, error),
-      });
-    }
-    if (concurrency === undefined && rate === undefined) return undefined;
-    const line = new WaitingLine<InFlight>({ concurrency, rate }, host.clock, (inFlight) => {
-      this.#beginWaited(inFlight);
-      inFlight.delivery.inContext(() => this.#handle(inFlight));
-    });
-    this.#ended = () => line.ended();
-    return line;
+  #lineHost(): LineHost {
+    const { host } = this;
+    return {
+      ...host,
+      begin: (inFlight) => this.#beginWaited(inFlight),
+      handle: (inFlight) => inFlight.delivery.inContext(() => this.#handle(inFlight)),
+      settle: (...settled) => this.#settle(...settled),
+      internalError: (inFlight, error) => this.#internalError(inFlight, error),
+      remove: (inFlight) => {
+        if (this.#inFlight.delete(inFlight)) host.observer?.ended(inFlight.delivery);
+        this.#becameIdle();
+      },
+      release: (inFlight, outcome) => this.#settler.requeue(inFlight, outcome),
+      carryOut: (...decided) => this.#settler.carryOut(...decided),
+    };
   }
 
   #beginWaited(inFlight: InFlight): void {
@@ -209,16 +195,19 @@ export class Receiver {
 
   #chainFailed(inFlight: InFlight, error: unknown): void {
     this.#internalError(inFlight, error);
-    this.#ended?.();
+    this.#line?.ended?.();
   }
 
   #settle(inFlight: InFlight, outcome: Outcome, isStopping?: boolean): void {
     try {
-      inFlight.delivery.inContext(() => this.#settler.settle(inFlight, outcome, isStopping));
+      inFlight.delivery.inContext(() => {
+        if (this.#order?.keeps(inFlight, outcome)) return;
+        this.#settler.settle(inFlight, outcome, isStopping);
+      });
     } catch (error) {
       this.#internalError(inFlight, error);
     }
-    this.#ended?.();
+    this.#line?.ended?.();
   }
 
   // A defect of this library: the delivery is requeued, the subscription goes on.
@@ -242,7 +231,17 @@ export class Receiver {
   #finished(inFlight: InFlight): void {
     if (this.#inFlight.delete(inFlight)) this.host.observer?.ended(inFlight.delivery);
     this.host.finished?.();
-    if (this.#inFlight.size > 0 || this.waiting > 0) return;
+    this.#order?.finished(inFlight);
+    this.#becameIdle();
+  }
+
+  // What waits in order is left to its channel.
+  get #isIdle(): boolean {
+    return this.#inFlight.size === 0 && (this.#order !== undefined || this.waiting === 0);
+  }
+
+  #becameIdle(): void {
+    if (!this.#isIdle) return;
     const waiting = this.#idle;
     this.#idle = [];
     for (const resolve of waiting) resolve();

@@ -16,6 +16,7 @@ export class WaitingLine<T> {
   #waiting: T[] = [];
   #running = 0;
   #isBeginning = false;
+  #isHeld = false;
   #timer: Timer | undefined;
 
   /** @param begin begins one piece of work; `ended` follows, perhaps before it returns. Never throws. */
@@ -58,16 +59,30 @@ export class WaitingLine<T> {
     return waiting;
   }
 
+  /** Begins nothing until `resume`. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    this.#beginNext();
+  }
+
   #beginNext(): void {
     // Work that ends as it begins must not begin the next one on top of it.
     if (this.#isBeginning) return;
     this.#isBeginning = true;
-    while (this.#waiting.length > 0 && this.#running < this.#concurrency && this.#isInRate()) {
+    while (this.#canBegin() && this.#isInRate()) {
       const [work] = this.#waiting.splice(0, 1) as [T];
       this.#running += 1;
       this.begin(work);
     }
     this.#isBeginning = false;
+  }
+
+  #canBegin(): boolean {
+    return !this.#isHeld && this.#waiting.length > 0 && this.#running < this.#concurrency;
   }
 
   #isInRate(): boolean {

@@ -3,13 +3,12 @@ import type { SubscribeOptions } from '../model/options';
 import { isErrorRule, isFailurePolicy, POLICY_EXPECTED } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { combinationFaults } from './combination-checks';
+import { BATCH_OPTIONS, ORDER_OPTIONS, RATE_OPTIONS } from './consumer-option-table';
 import { KILL_SWITCH_OPTIONS } from './kill-switch-options';
 import {
-  BATCH_OPTIONS,
   DEAD_LETTER_OPTIONS,
   DECOMPRESS_OPTIONS,
   type OptionRow,
-  RATE_OPTIONS,
   RETRY_OPTIONS,
   SUBSCRIBE_OPTIONS,
   WHEN_OPTIONS,
@@ -36,6 +35,7 @@ export function optionFaults(
     ...nestedFaults(handler, 'decompress', DECOMPRESS_OPTIONS, effective.decompress),
     ...nestedFaults(handler, 'when', WHEN_OPTIONS, effective.when),
     ...nestedFaults(handler, 'batch', BATCH_OPTIONS, effective.batch),
+    ...nestedFaults(handler, 'order', ORDER_OPTIONS, effective.order),
     ...nestedFaults(handler, 'rate', RATE_OPTIONS, effective.rate),
     ...nestedFaults(handler, 'killSwitch', KILL_SWITCH_OPTIONS, effective.killSwitch),
     ...deadLetterFaults(subscription),

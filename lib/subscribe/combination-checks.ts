@@ -4,12 +4,13 @@ import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import type { SubscribeOptions } from '../model/options';
 import { type AppliedPolicyName, isFailurePolicy, policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import { refuseConsumerOptions } from './consumer-checks';
 import { RETRY_OPTIONS, WHEN_OPTIONS } from './option-table';
 
 const CONDITIONS: readonly string[] = Object.keys(WHEN_OPTIONS);
 
 /** Adds a fault if a combination is refused. */
-type Refuse = (isRefused: boolean, option: string, expected: string, value: unknown) => void;
+export type Refuse = (isRefused: boolean, option: string, expected: string, value: unknown) => void;
 
 /** Faults of options that do not go together, a line each. */
 export function combinationFaults(
@@ -21,12 +22,11 @@ export function combinationFaults(
     if (isRefused) faults.push(texts.option(subscription.handler, option, expected, value));
   };
   refuseQueueTypes(subscription, refuse);
-  refuseArguments(subscription, options, refuse);
   refuseNoAck(subscription, options, refuse);
   refuseDeadLetters(subscription, refuse);
   refuseRetries(subscription, options, refuse);
   refuseWhen(subscription, refuse);
-  refuseBatch(subscription, options, refuse);
+  refuseConsumerOptions(subscription, options, refuse);
   if (subscription.queue === undefined) refuseServerNamed(subscription, options, refuse);
   return faults;
 }
@@ -42,44 +42,6 @@ function refuseQueueTypes(
   const isTransient = queueOptions.durable === false || queueOptions.exclusive === true;
   const isTransientQuorum = queueType === 'quorum' && (isTransient || queue === undefined);
   refuse(isTransientQuorum, 'queueType', texts.classicExpected, queueType);
-}
-
-function refuseBatch(
-  { batch, noAck }: SubscriptionMetadata,
-  { concurrency }: SubscribeOptions,
-  refuse: Refuse,
-): void {
-  if (batch === undefined) return;
-  refuse(noAck, 'batch', texts.notWithNoAck, batch);
-  const expected = 'no such option beside batch, which has batch.concurrency';
-  refuse(concurrency !== undefined, 'concurrency', expected, concurrency);
-}
-
-/** The arguments of RabbitMQ that options set. */
-const ARGUMENTS = [
-  ['singleActiveConsumer', 'x-single-active-consumer'],
-  ['consumerTimeout', 'x-consumer-timeout'],
-  ['consumerPriority', 'x-priority'],
-] as const;
-
-// An option and the argument that it sets, given both, can differ.
-function refuseArguments(
-  { queueOptions }: SubscriptionMetadata,
-  options: SubscribeOptions,
-  refuse: Refuse,
-): void {
-  const given: Readonly<Record<string, unknown>> = {
-    ...queueOptions.arguments,
-    ...queueOptions.consumerOptions?.arguments,
-  };
-  for (const [option, argument] of ARGUMENTS) {
-    const isTwice = options[option] !== undefined && given[argument] !== undefined;
-    refuse(isTwice, option, texts.notBesideArgument(argument), options[option]);
-  }
-  const { singleActiveConsumer } = options;
-  const isExclusive = queueOptions.consumerOptions?.exclusive === true;
-  const expected = 'false, or no exclusive consumer: the others could not stand by';
-  refuse(singleActiveConsumer === true && isExclusive, 'singleActiveConsumer', expected, true);
 }
 
 function refuseNoAck(

@@ -1,6 +1,6 @@
 import { texts } from '../log/texts';
 import { DEFAULT_BACKOFF } from '../model/backoff';
-import type { BatchOptions, RateOptions } from '../model/consumer-options';
+import type { BatchOptions, OrderOptions, RateOptions } from '../model/consumer-options';
 import { milliseconds } from '../model/duration';
 import type {
   DeadLetterOptions,
@@ -78,6 +78,7 @@ function checked(
     rate: rateOf(valid.rate),
     batch,
     stuckAfter: milliseconds(valid.stuckAfter) ?? 0,
+    order: orderOf(valid.order),
     singleActiveConsumer: valid.singleActiveConsumer,
     consumerPriority: valid.consumerPriority,
     consumerTimeout: milliseconds(valid.consumerTimeout),
@@ -118,6 +119,13 @@ function batchOf(batch: BatchOptions | undefined): SubscriptionMetadata['batch']
   if (typeof batch !== 'object' || batch === null) return undefined;
   const { size, wait = '200ms', concurrency = 1, isolateRetries = true } = batch;
   return Object.freeze({ size, wait: milliseconds(wait) ?? 0, concurrency, isolateRetries });
+}
+
+function orderOf(order: OrderOptions | undefined): SubscriptionMetadata['order'] {
+  if (typeof order !== 'object' || order === null) return undefined;
+  const { hold = '1m', whenStuck = 'pause', instances } = order;
+  const by: OrderOptions['by'] = (delivery) => order.by(delivery);
+  return Object.freeze({ by, hold: milliseconds(hold) ?? 0, whenStuck, instances });
 }
 
 function rateOf(rate: RateOptions | undefined): SubscriptionMetadata['rate'] {

@@ -1,5 +1,4 @@
 import { texts } from '../log/texts';
-import type { BatchOptions, RateOptions } from '../model/consumer-options';
 import { milliseconds } from '../model/duration';
 import type { DeadLetterOptions, RetryOptions, SubscribeOptions } from '../model/options';
 import type { DecompressOptions, WhenOptions } from '../model/payload-options';
@@ -93,6 +92,11 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
     fallback: '5m',
     inDefaults: true,
     accepts: (value) => value === false || milliseconds(value) !== undefined,
+  },
+  order: {
+    expected: 'an object with by',
+    byDefault: 'no order',
+    accepts: (value) => typeof value === 'object' && value !== null,
   },
   singleActiveConsumer: { ...BOOLEAN, accepts: (value) => typeof value === 'boolean' },
   consumerPriority: {
@@ -205,34 +209,4 @@ export const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, OptionRow>> = {
       value !== null &&
       isOneOrMore(Object.values(value), (one) => isOneOrMore(one, isHeaderValue)),
   },
-};
-
-/** The options of `batch`. */
-export const BATCH_OPTIONS: Readonly<Record<keyof BatchOptions, OptionRow>> = {
-  size: {
-    expected: 'a whole number from 1 to 65 535',
-    byDefault: 'required',
-    accepts: (value) => isWhole(value, 1, 65_535),
-  },
-  wait: { ...POSITIVE_DURATION, byDefault: "'200ms'" },
-  concurrency: {
-    expected: 'a whole number from 1 to 65 535',
-    byDefault: '1',
-    accepts: (value) => isWhole(value, 1, 65_535),
-  },
-  isolateRetries: {
-    expected: 'true or false',
-    byDefault: 'true',
-    accepts: (value) => typeof value === 'boolean',
-  },
-};
-
-/** The options of `rate`. */
-export const RATE_OPTIONS: Readonly<Record<keyof RateOptions, OptionRow>> = {
-  limit: {
-    expected: 'a whole number from 1 to 100 000',
-    byDefault: 'required',
-    accepts: (value) => isWhole(value, 1, 100_000),
-  },
-  per: { ...POSITIVE_DURATION, byDefault: 'required' },
 };

@@ -77,6 +77,7 @@ export class ConsumerUnderTest {
       },
       ageOf: () => 0,
       channelLost: () => this.events.push('channelLost'),
+      finished: () => Promise.resolve(),
       consuming: () => this.events.push('consuming'),
       reconnecting: (reason) => this.#failed('reconnecting', reason),
       refused: (reason) => this.#failed('refused', reason),

@@ -1,11 +1,14 @@
 import { join } from 'node:path';
-import { KILL_SWITCH_OPTIONS } from '../../../lib/subscribe/kill-switch-options';
 import {
   BATCH_OPTIONS,
+  ORDER_OPTIONS,
+  RATE_OPTIONS,
+} from '../../../lib/subscribe/consumer-option-table';
+import { KILL_SWITCH_OPTIONS } from '../../../lib/subscribe/kill-switch-options';
+import {
   DEAD_LETTER_OPTIONS,
   DECOMPRESS_OPTIONS,
   type OptionRow,
-  RATE_OPTIONS,
   RETRY_OPTIONS,
   SUBSCRIBE_OPTIONS,
   WHEN_OPTIONS,
@@ -49,6 +52,8 @@ export function optionsPage(): string {
     ...sections(WHEN_OPTIONS, 'when.', ['WhenOptions']),
     '## batch',
     ...sections(BATCH_OPTIONS, 'batch.', ['BatchOptions']),
+    '## order',
+    ...sections(ORDER_OPTIONS, 'order.', ['OrderOptions']),
     '## rate',
     ...sections(RATE_OPTIONS, 'rate.', ['RateOptions']),
     '## killSwitch',

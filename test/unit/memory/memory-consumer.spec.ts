@@ -22,6 +22,7 @@ async function consumerOf(test: ServerUnderTest, options: SubscribeOptions) {
   const consumer = broker.consumer(normalize('Billing.charge', options), 10, {
     delivered: (delivery) => deliveries.push(delivery),
     ageOf: () => 0,
+    finished: () => Promise.resolve(),
     channelLost: () => events.push('channelLost'),
     consuming: () => events.push('consuming'),
     reconnecting: () => events.push('reconnecting'),

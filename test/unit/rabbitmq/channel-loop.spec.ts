@@ -21,6 +21,7 @@ beforeEach(() => {
   listener = {
     delivered: vi.fn(),
     ageOf: vi.fn(() => 0),
+    finished: vi.fn(() => Promise.resolve()),
     channelLost: vi.fn(),
     consuming: vi.fn(),
     reconnecting: vi.fn(),

@@ -109,6 +109,7 @@ export function aSettler(given: Given = {}) {
       await clock.endTurn();
       steps.push('cancelled');
     },
+    pauseStuck: () => steps.push('stuck'),
     pauseFor: async (ms) => {
       steps.push(`pause for ${ms}`);
       await clock.endTurn();

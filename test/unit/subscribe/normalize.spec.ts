@@ -23,6 +23,7 @@ describe('normalize', () => {
       concurrency: undefined,
       rate: undefined,
       batch: undefined,
+      order: undefined,
       singleActiveConsumer: false,
       stuckAfter: 300_000,
       consumerPriority: undefined,
