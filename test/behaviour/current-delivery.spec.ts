@@ -9,12 +9,13 @@ import {
   type Delivery,
   type DeliveryInterceptor,
   drop,
+  type InjectableDeliveryInterceptor,
+  type Outcome,
   Subscribe,
 } from '../../lib';
 import { openBroker, startApp, unique } from '../support/environment';
 import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
-import { ClsForDeliveries } from '../types/docs-context';
 
 const broker = await openBroker();
 const idOf = (delivery: Delivery | undefined): string | undefined => delivery?.messageId;
@@ -101,6 +102,17 @@ it('leaves the contexts of the application alone', async () => {
 it('can be a store of nestjs-cls, one for each delivery', async () => {
   const queue = unique('cls');
   const seen: unknown[] = [];
+  @Injectable()
+  class ClsForDeliveries implements InjectableDeliveryInterceptor {
+    constructor(private readonly cls: ClsService) {}
+
+    intercept(delivery: Delivery, next: () => Promise<Outcome>): Promise<Outcome> {
+      return this.cls.run(() => {
+        this.cls.set('messageId', delivery.messageId);
+        return next();
+      });
+    }
+  }
   @Injectable()
   class Handler {
     constructor(private readonly cls: ClsService) {}
