@@ -77,7 +77,7 @@ describe.each(QUEUE_TYPES)('the kill switch of a %s queue', (queueType) => {
     // All but those that are in flight as it trips.
     expect(bank.failures).toBeGreaterThanOrEqual(10);
     expect(bank.failures).toBeLessThanOrEqual(10 + 4);
-    expect(await broker.consumers(queue)).toBe(0);
+    await until(async () => (await broker.consumers(queue)) === 0);
     expect(status()).toMatchObject({ state: 'paused', cause: 'tripped' });
     expect(
       log.matching(/\[kill-switch-tripped\].*10 of 10 attempts failed.*BankDown/),
