@@ -21,6 +21,7 @@ import { SettlementEvents, SettlementStream } from './lifecycle/settlement-event
 import { StuckDeliveryWatch } from './lifecycle/stuck-delivery-watch';
 import { SubscriptionEvents, SubscriptionStateStream } from './lifecycle/subscription-events';
 import { SubscriptionLogs } from './lifecycle/subscription-logs';
+import { StructuredLogger } from './log/structured-logger';
 import { texts } from './log/texts';
 import { SettleStartupError } from './model/errors';
 import type { SettleModuleOptions } from './model/settle-options';
@@ -57,7 +58,8 @@ const providers: readonly Provider[] = [
   },
   {
     provide: LOGGER,
-    useFactory: (options: SettleModuleOptions): LoggerService => options.logger ?? Logger,
+    useFactory: ({ logger = Logger, structuredLogs }: SettleModuleOptions): LoggerService =>
+      structuredLogs === true ? new StructuredLogger(logger) : logger,
     inject: [MODULE_OPTIONS_TOKEN],
   },
   ...connectionProviders,

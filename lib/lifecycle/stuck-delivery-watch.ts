@@ -53,7 +53,8 @@ export class StuckDeliveryWatch {
       }
       inFlight.isStuck = true;
       active.recordStuck(subscription);
-      this.logs.of(subscription).write('stuck-delivery', texts.stuckDelivery(delivery, age));
+      const text = texts.stuckDelivery(delivery, age);
+      this.logs.of(subscription).write('stuck-delivery', text, undefined, delivery);
     }
     return left;
   }

@@ -1,11 +1,17 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Clock } from '../clock';
-import { escaped, found, stackText } from './format';
+import { escaped, found, type MessageFacts, stackText } from './format';
 import { LOG_KINDS, type LogKind, type LogLevel } from './kinds';
+import { type LineFields, StructuredLogger } from './structured-logger';
 import { texts } from './texts';
+import { thrownMessage, thrownName } from './thrown';
 
 const CONTEXT = 'Settle';
 const LINES_PER_SECOND = 10;
+const LONGEST_ERROR = 1_000;
+
+/** The message that a line is about, and what was decided about it. */
+export type LineFacts = MessageFacts & { readonly decision?: string; readonly reason?: string };
 
 /** A text, or a function that makes it: called only if the line is written. */
 export type LogText = string | (() => string);
@@ -17,7 +23,7 @@ export function writeLine(
   text: string,
   error?: unknown,
 ): void {
-  writeTo(logger, LOG_KINDS[kind], `[${kind}] ${text}`, error);
+  writeTo(logger, LOG_KINDS[kind], `[${kind}] ${text}`, { kind }, error);
 }
 
 /**
@@ -35,13 +41,13 @@ export class SubscriptionLog {
   ) {}
 
   /** Writes a line at the level of its kind; the stack of an `error` goes with an error line. */
-  write(kind: LogKind, text: LogText, error?: unknown): void {
-    this.#limited(LOG_KINDS[kind], kind, text, error);
+  write(kind: LogKind, text: LogText, error?: unknown, about?: LineFacts): void {
+    this.#limited(LOG_KINDS[kind], kind, text, error, about);
   }
 
   /** Writes a line at the level `debug`: something that the handler itself asked for. */
-  debug(kind: LogKind, text: LogText): void {
-    this.#limited('debug', kind, text);
+  debug(kind: LogKind, text: LogText, about?: LineFacts): void {
+    this.#limited('debug', kind, text, undefined, about);
   }
 
   /** Reports suppressed lines that no other line has reported. */
@@ -53,7 +59,13 @@ export class SubscriptionLog {
     }
   }
 
-  #limited(level: LogLevel, kind: LogKind, text: LogText, error?: unknown): void {
+  #limited(
+    level: LogLevel,
+    kind: LogKind,
+    text: LogText,
+    error?: unknown,
+    about?: LineFacts,
+  ): void {
     const now = this.clock.monotonic();
     let state = this.#states.get(kind);
     if (state === undefined) {
@@ -74,11 +86,13 @@ export class SubscriptionLog {
     const { suppressed } = state;
     state.suppressed = 0;
     const suffix = suppressed === 0 ? '' : ` (${texts.suppressed(kind, suppressed)})`;
-    this.#write(level, kind, (typeof text === 'string' ? text : text()) + suffix, error);
+    this.#write(level, kind, (typeof text === 'string' ? text : text()) + suffix, error, about);
   }
 
-  #write(level: LogLevel, kind: LogKind, text: string, error?: unknown): void {
-    writeTo(this.logger, level, `${this.handler} [${kind}] ${text}`, error);
+  #write(level: LogLevel, kind: LogKind, text: string, error?: unknown, about?: LineFacts): void {
+    const { handler } = this;
+    const fields = { kind, handler, ...(about && fieldsOf(about)) };
+    writeTo(this.logger, level, `${handler} [${kind}] ${text}`, fields, error);
   }
 }
 
@@ -91,13 +105,32 @@ interface KindState {
 }
 
 // A logger that throws harms nothing: its line becomes a warning of the process.
-function writeTo(logger: LoggerService, level: LogLevel, text: string, error?: unknown): void {
-  const line = escaped(text);
+function writeTo(
+  logger: LoggerService,
+  level: LogLevel,
+  text: string,
+  fields: LineFields,
+  error?: unknown,
+): void {
+  const shown = escaped(text);
   try {
+    const line = StructuredLogger.line(logger, shown, { ...fields, ...errorFields(error) });
     const stack = stackText(error);
     if (level === 'error' && stack !== undefined) logger.error(line, stack, CONTEXT);
     else logger[level]?.(line, CONTEXT);
   } catch (thrown) {
-    process.emitWarning(escaped(texts.loggerThrew(found(thrown), line)), CONTEXT);
+    process.emitWarning(escaped(texts.loggerThrew(found(thrown), shown)), CONTEXT);
   }
+}
+
+function fieldsOf({ queue, messageId, attempt, subscription, decision, reason }: LineFacts) {
+  return { queue, messageId, attempt, attempts: subscription.retry?.attempts, decision, reason };
+}
+
+function errorFields(error: unknown): LineFields {
+  if (error === undefined) return {};
+  return {
+    errorName: thrownName(error),
+    errorMessage: thrownMessage(error).slice(0, LONGEST_ERROR),
+  };
 }

@@ -77,4 +77,12 @@ export interface SettleModuleOptions {
    * @default Nest's Logger
    */
   readonly logger?: LoggerService;
+  /**
+   * Whether log lines are objects instead of texts, for a logger that writes JSON: `message` with the text,
+   * `kind`, and where they are known `handler`, `queue`, `messageId`, `attempt`, `attempts`, `decision`,
+   * `reason`, `errorName` and `errorMessage`.
+   * @default false
+   * @example true
+   */
+  readonly structuredLogs?: boolean;
 }

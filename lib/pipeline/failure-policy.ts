@@ -35,7 +35,12 @@ export function failureToOutcome(
   return (raised, delivery) => {
     if (raised.swallowedBy !== undefined && !hasWarned) {
       hasWarned = true;
-      log.write('swallowed-error', texts.swallowedError(delivery, raised.swallowedBy));
+      log.write(
+        'swallowed-error',
+        texts.swallowedError(delivery, raised.swallowedBy),
+        undefined,
+        delivery,
+      );
     }
     const guarded: IsPanic | undefined =
       isPanic &&
@@ -43,7 +48,7 @@ export function failureToOutcome(
         try {
           return requireSync(isPanic(error), texts.predicateReturnedPromise);
         } catch (thrown) {
-          log.write('predicate-failed', texts.isPanicThrew(delivery), thrown);
+          log.write('predicate-failed', texts.isPanicThrew(delivery), thrown, delivery);
           return undefined;
         }
       });
@@ -55,7 +60,12 @@ export function failureToOutcome(
     const policy = fixedPolicy(cause, policies, delivery, log, clock);
     const firstTime = delivery.attempt === 1 && !delivery.redelivered;
     if (failed.enhancer !== undefined && cause !== 'panic') {
-      log.write('enhancer-error', texts.enhancerRaised(delivery, failed.enhancer));
+      log.write(
+        'enhancer-error',
+        texts.enhancerRaised(delivery, failed.enhancer),
+        undefined,
+        delivery,
+      );
     }
     return outcomeOfPolicy(policy, cause, failed.error, firstTime);
   };
@@ -83,7 +93,7 @@ function policiesOf(
   if (cause === 'invalid-payload') return [{ policy: onInvalidPayload, error }];
   if (cause === 'unmatched') return [{ policy: onUnmatched, error }];
   const matched = policyFor(onError, error, delivery, (thrown) =>
-    log.write('predicate-failed', texts.ruleThrew(delivery), thrown),
+    log.write('predicate-failed', texts.ruleThrew(delivery), thrown, delivery),
   );
   const { otherwise } = onError;
   return matched.policy === otherwise ? [matched] : [matched, { policy: otherwise, error }];
@@ -105,9 +115,9 @@ function fixedPolicy(
     try {
       const decided = requireSync(policy(error, delivery), texts.policyReturnedPromise);
       if (isFixedPolicy(decided)) return decided;
-      log.write('policy-failed', texts.policyReturned(delivery, decided));
+      log.write('policy-failed', texts.policyReturned(delivery, decided), undefined, delivery);
     } catch (thrown) {
-      log.write('policy-failed', texts.policyThrew(delivery), thrown);
+      log.write('policy-failed', texts.policyThrew(delivery), thrown, delivery);
     }
   }
   return DEFAULT_POLICIES[cause];

@@ -212,11 +212,10 @@ export class Receiver {
 
   // A defect of this library: the delivery is requeued, the subscription goes on.
   #internalError(inFlight: InFlight, error: unknown): void {
-    this.host.log.write('internal-error', texts.internalError(inFlight.delivery), error);
+    const { delivery, brokerDelivery } = inFlight;
+    this.host.log.write('internal-error', texts.internalError(delivery), error, delivery);
     try {
-      if (!this.subscription.noAck) {
-        inFlight.brokerDelivery.settle('requeueUnprocessed', () => undefined);
-      }
+      if (!this.subscription.noAck) brokerDelivery.settle('requeueUnprocessed', () => undefined);
     } catch {
       // It was settled before the error.
     }

@@ -1,10 +1,11 @@
 import type { ReducedMessage } from '../amqp/port';
 import type { DeliveryRecord } from '../delivery/delivery-record';
 import type { LogKind } from '../log/kinds';
-import type { SubscriptionLog } from '../log/subscription-log';
+import type { LineFacts, SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import { deadLetterExchangeOf } from '../model/dead-letter-exchange';
 import { type Decision, pauseOf } from '../model/decision';
+import type { Cause } from '../model/failure-mark';
 import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { InFlight, UnpublishedMessage } from './in-flight';
@@ -36,26 +37,37 @@ export class SettlementReport {
     const line = (): string => texts.result(delivery, result, failure);
     const isAtTheCap = outcome.kind !== 'drop' && isEnd(decision);
     const isAskedFor = failure === undefined && !isAtTheCap && decision.kind !== 'none';
-    if (isAskedFor && unpublished === undefined) this.log.debug(kind, line);
-    else this.log.write(kind, line, failure?.error);
+    const facts = { ...factsOf(delivery), ...decisionFacts(decision, failure?.cause) };
+    if (isAskedFor && unpublished === undefined) this.log.debug(kind, line, facts);
+    else this.log.write(kind, line, failure?.error, facts);
   }
 
   /** The message was requeued without an attempt, since its subscription stops or is paused. */
   requeued({ delivery }: InFlight, outcome: Outcome, isStopping: boolean): void {
     const result = isStopping ? texts.requeuedOnShutdown : texts.requeuedWhilePaused;
     const failure = isStopping ? undefined : failureMarkOf(outcome);
-    this.log.write('requeued', () => texts.result(delivery, result, failure));
+    this.log.write('requeued', () => texts.result(delivery, result, failure), undefined, delivery);
   }
 
   /** A `noAck` message was not handled, since its subscription stops. */
   lost(delivery: DeliveryRecord): void {
-    this.log.write('no-ack', texts.result(delivery, texts.lostOnShutdown, undefined));
+    this.log.write(
+      'no-ack',
+      texts.result(delivery, texts.lostOnShutdown, undefined),
+      undefined,
+      delivery,
+    );
   }
 
   /** The channel closed before the decision could be sent. */
   abandoned(delivery: DeliveryRecord, outcome: Outcome): void {
     const failure = failureMarkOf(outcome);
-    this.log.write('not-acknowledged', texts.result(delivery, texts.abandoned, failure));
+    this.log.write(
+      'not-acknowledged',
+      texts.result(delivery, texts.abandoned, failure),
+      undefined,
+      delivery,
+    );
   }
 
   /** The message could not be published and was requeued. */
@@ -66,7 +78,7 @@ export class SettlementReport {
   ): void {
     const result = texts.republishFailed(queue, tries, error);
     const line = texts.result(delivery, result, failureMarkOf(outcome));
-    this.log.write('republish-failed', line, error);
+    this.log.write('republish-failed', line, error, delivery);
   }
 
   /** The message was published without some of its properties or headers. */
@@ -74,7 +86,12 @@ export class SettlementReport {
     const headers = leftOut.headers.map((name) => `header "${name}"`);
     const names = [...leftOut.properties, ...headers];
     const result = texts.publishedWithout(republished?.queue ?? '', names, refusal);
-    this.log.write('headers-dropped', texts.result(delivery, result, undefined));
+    this.log.write(
+      'headers-dropped',
+      texts.result(delivery, result, undefined),
+      undefined,
+      delivery,
+    );
   }
 
   #resultOf({ unpublished }: InFlight, outcome: Outcome, decision: Decision): Result {
@@ -129,4 +146,14 @@ export class SettlementReport {
 
 function isEnd(decision: Decision): boolean {
   return decision.kind === 'reject' || decision.kind === 'deadLetter';
+}
+
+// Not the delivery itself: its properties are getters of its class.
+function factsOf({ queue, messageId, attempt, subscription }: DeliveryRecord): LineFacts {
+  return { queue, messageId, attempt, subscription };
+}
+
+function decisionFacts(decision: Decision, cause: Cause | undefined): Partial<LineFacts> {
+  const reason = decision.kind === 'deadLetter' ? decision.reason : cause;
+  return { decision: decision.kind, ...(reason !== undefined && { reason }) };
 }

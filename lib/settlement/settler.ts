@@ -239,8 +239,9 @@ export class Settler {
     const settlement = settlementOf(inFlight, outcome, decision, { status, durationMs });
     host.settled(settlement);
     if (work.length === 0) return this.finished(inFlight);
+    const { delivery } = inFlight;
     const failed = (error: unknown): void =>
-      host.log.write('after-settlement-failed', texts.andAfterFailed(inFlight.delivery), error);
+      host.log.write('after-settlement-failed', texts.andAfterFailed(delivery), error, delivery);
     runAfterWork(work, settlement, failed, () => this.finished(inFlight));
   }
 }

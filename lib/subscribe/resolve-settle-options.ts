@@ -65,6 +65,12 @@ export const SETTLE_OPTIONS: Readonly<Record<keyof SettleModuleOptions, SettleOp
     accepts: (value) => typeof value === 'boolean',
   },
   onFailFast: callback('the process exits with code 1'),
+  structuredLogs: {
+    expected: 'true or false',
+    byDefault: 'false',
+    fallback: false,
+    accepts: (value) => typeof value === 'boolean',
+  },
   logger: { expected: 'a logger', byDefault: "Nest's Logger", accepts: isObject },
 };
 
