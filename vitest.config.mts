@@ -42,6 +42,9 @@ export default defineConfig({
             'nestjs-settle/testing': fileURLToPath(
               new URL('lib/testing/index.ts', import.meta.url),
             ),
+            'nestjs-settle/console': fileURLToPath(
+              new URL('lib/console/index.ts', import.meta.url),
+            ),
             'nestjs-settle/dead-letters': fileURLToPath(
               new URL('lib/dead-letters/index.ts', import.meta.url),
             ),

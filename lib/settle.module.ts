@@ -30,7 +30,7 @@ import { SubscriptionExplorer } from './nest/explorer';
 import { HandlerCaller } from './nest/handler-caller';
 import { RunningApplication } from './nest/running-application';
 import { subscriptionProviders } from './nest/subscription-providers';
-import { CLOCK, EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
+import { CLOCK, CONNECTIONS, EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
 import { resolveSettleOptions } from './subscribe/resolve-settle-options';
 
 /**
@@ -104,6 +104,10 @@ const exported = [
   SubscriptionEvents,
   DeliveryObservation,
   CLOCK,
+  // For the entries of this package.
+  ActiveSubscriptions,
+  CONNECTIONS,
+  LOGGER,
 ];
 
 /**

@@ -2,6 +2,7 @@ import { ConsoleLogger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { SubscriptionRegistry } from 'nestjs-settle';
 import { SettleTest } from 'nestjs-settle/testing';
+import { serve } from './serve';
 import { Showcase } from './showcase';
 import { ShowcaseModule } from './showcase.module';
 
@@ -9,6 +10,9 @@ import { ShowcaseModule } from './showcase.module';
 const logger = new ConsoleLogger({ logLevels: ['fatal'] });
 
 async function main(): Promise<void> {
+  // nest start passes parameters on in quotes.
+  if (process.argv.some((one) => one.includes('--serve')))
+    return serve(process.env['RABBITMQ_URL']);
   const app = await start(process.env['RABBITMQ_URL']);
   app.enableShutdownHooks();
   await app.get(SubscriptionRegistry, { strict: false }).started;

@@ -15,6 +15,7 @@ mkdirSync(join(root, '.cache', 'api'), { recursive: true });
 for (const name of [
   'api-extractor.json',
   'api-extractor.testing.json',
+  'api-extractor.console.json',
   'api-extractor.dead-letters.json',
   'api-extractor.opentelemetry.json',
   'api-extractor.terminus.json',

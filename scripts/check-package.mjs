@@ -64,10 +64,25 @@ const publicNames = [
 
 /** What the other entries give. */
 const entryNames = {
+  'nestjs-settle/console': ['SettleConsoleModule'],
   'nestjs-settle/dead-letters': ['DeadLetters', 'SettleDeadLettersModule'],
   'nestjs-settle/opentelemetry': ['SettleOpenTelemetryModule'],
   'nestjs-settle/terminus': ['SettleHealthIndicator'],
 };
+
+/** The files of the console's page. */
+const consoleFiles = [
+  'api.mjs',
+  'charts.mjs',
+  'dead-letters.mjs',
+  'dom.mjs',
+  'icon.svg',
+  'index.html',
+  'main.mjs',
+  'style.css',
+  'subscriptions.mjs',
+  'tasks.mjs',
+];
 
 /** What the unpacked package may take, in bytes. */
 const sizeLimit = 1_500_000;
@@ -124,7 +139,13 @@ function checkFileList(files) {
   if (found.join() !== beside.join()) {
     fail(`expected dist and ${beside.join(', ')} in the package; found ${found.join(', ')}`);
   }
-  const odd = files.filter((path) => path.startsWith('dist/') && !/\.(js|d\.ts)$/.test(path));
+  const page = 'dist/console/assets/';
+  const pageFiles = files.filter((path) => path.startsWith(page)).sort();
+  if (pageFiles.join() !== consoleFiles.map((name) => page + name).join()) {
+    fail(`expected ${consoleFiles.join(', ')} in ${page}; found ${pageFiles.join(', ')}`);
+  }
+  const others = files.filter((path) => path.startsWith('dist/') && !path.startsWith(page));
+  const odd = others.filter((path) => !/\.(js|d\.ts)$/.test(path));
   if (odd.length > 0) fail(`expected only code and types in dist; found ${odd.join(', ')}`);
 }
 

@@ -17,6 +17,7 @@ const guide = [
 const operating = [
   { text: 'Operations', link: '/operations' },
   { text: 'Reliability', link: '/reliability' },
+  { text: 'Console', link: '/console' },
   { text: 'Observability', link: '/observability' },
   { text: 'Topology', link: '/topology' },
   { text: 'Troubleshooting', link: '/troubleshooting' },

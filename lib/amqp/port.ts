@@ -103,6 +103,15 @@ export interface BrokerConsumer {
   close(limitMs: number): Promise<void>;
 }
 
+/** How many messages and consumers a queue has. */
+export interface MessageCounts {
+  /** Messages that wait for a consumer. */
+  readonly ready: number;
+  /** Messages that consumers hold; `undefined` if the broker does not report it. */
+  readonly unacknowledged: number | undefined;
+  readonly consumers: number;
+}
+
 /** The broker behind one of the application's connections. */
 export interface Broker {
   /** @param prefetch how many deliveries can be unsettled at once. */
@@ -111,6 +120,11 @@ export interface Broker {
     prefetch: number,
     listener: ConsumerListener,
   ): BrokerConsumer;
+  /**
+   * Counts what is in queues. A queue that does not exist, or whose counts the broker refuses, is not in the
+   * result. Rejects if the connection is not open or closes meanwhile.
+   */
+  queueCounts(queues: readonly string[]): Promise<ReadonlyMap<string, MessageCounts>>;
   /** Closes what the consumers share, within `limitMs`. Called last; never rejects. */
   close(limitMs: number): Promise<void>;
 }

@@ -10,8 +10,8 @@ import type { PlannedConsumer } from './planned-consumers';
 export class ActiveSubscriptions {
   /** Resolves when each subscription has consumed once; rejects if one is refused or the application closes. */
   readonly started: Promise<void>;
+  #brokers: ReadonlyMap<ActiveSubscription, Broker> = new Map();
   #list: readonly ActiveSubscription[] = [];
-  #brokers: readonly Broker[] = [];
   #consumers: readonly PlannedConsumer[] = [];
   #settleStarted: { resolve: () => void; reject: (reason: Error) => void } | undefined;
 
@@ -29,7 +29,7 @@ export class ActiveSubscriptions {
   }
 
   get brokers(): readonly Broker[] {
-    return this.#brokers;
+    return [...new Set(this.#brokers.values())];
   }
 
   /** What was planned, for descriptions. */
@@ -37,13 +37,19 @@ export class ActiveSubscriptions {
     return this.#consumers;
   }
 
+  /** The broker whose queues a subscription uses. */
+  brokerOf(active: ActiveSubscription): Broker | undefined {
+    return this.#brokers.get(active);
+  }
+
+  /** @param brokers of each subscription, in the order in which they were found. */
   register(
-    list: readonly ActiveSubscription[],
-    brokers: readonly Broker[],
+    brokers: ReadonlyMap<ActiveSubscription, Broker>,
     consumers: readonly PlannedConsumer[],
   ): void {
-    this.#list = list;
+    const list = [...brokers.keys()];
     this.#brokers = brokers;
+    this.#list = list;
     this.#consumers = consumers;
     void Promise.allSettled(list.map(({ consumed }) => consumed)).then((results) => {
       const refusal = refusalOf(list);

@@ -9,6 +9,7 @@ import type { BrokerConnection } from '../amqp/connection';
 import type { Broker } from '../amqp/port';
 import { RESOLVED_OPTIONS } from '../nest/tokens';
 import type { ResolvedSettleOptions } from '../subscribe/resolve-settle-options';
+import type { ActiveSubscription } from './active-subscription';
 import { ActiveSubscriptionFactory } from './active-subscription-factory';
 import { ActiveSubscriptions, refusalOf } from './active-subscriptions';
 import { GracefulShutdown } from './graceful-shutdown';
@@ -41,14 +42,15 @@ export class SubscriptionRegistrar
     const { isPanic, context } = this.options;
     const environment = { interceptors, isPanic, hasContext: context };
     const brokers = new Map<BrokerConnection, Broker>();
+    const active = new Map<ActiveSubscription, Broker>();
     const consumers = consumersOf(planned);
-    const list = consumers.map((plan) => {
+    for (const plan of consumers) {
       const broker = brokers.get(plan.connection) ?? this.#brokerOf(plan.connection);
       brokers.set(plan.connection, broker);
-      return this.factory.create(plan, environment, broker);
-    });
-    this.active.register(list, [...brokers.values()], consumers);
-    await Promise.all(list.map(({ consumer }) => consumer?.start()));
+      active.set(this.factory.create(plan, environment, broker), broker);
+    }
+    this.active.register(active, consumers);
+    await Promise.all(this.active.list.map(({ consumer }) => consumer?.start()));
     await this.#requireAccepted();
     if (!this.shutdown.hasBegun) this.watch.start();
   }

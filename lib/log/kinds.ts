@@ -61,6 +61,7 @@ export const LOG_KINDS = {
   // The application.
   'missing-module': 'warn',
   'unused-handlers': 'warn',
+  console: 'log',
   shutdown: 'log',
   'shutdown-timeout': 'warn',
   'shutdown-failed': 'error',

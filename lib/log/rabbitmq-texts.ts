@@ -50,6 +50,7 @@ export const rabbitmqTexts = {
   notDeclaredInTime: (queue: string): string =>
     `not published within republishTimeout: RabbitMQ did not reply to the declaration of "${queue}"`,
   noConnection: 'no connection for republishing',
+  connectionNotOpen: 'the connection to RabbitMQ is not open',
   otherBroker: (host: string, cluster = '', expected = ''): string =>
     `${host} leads to another broker (cluster "${cluster}") than the one that delivered the message (cluster "${expected}")`,
   limitBelowAttempts: (queue: string, attempts: number | undefined): string =>

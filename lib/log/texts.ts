@@ -1,5 +1,6 @@
 import { applicationTexts } from './application-texts';
 import { cliTexts } from './cli-texts';
+import { consoleTexts } from './console-texts';
 import { deadLetterTexts } from './dead-letter-texts';
 import { descriptionTexts } from './description-texts';
 import { messageTexts } from './message-texts';
@@ -13,6 +14,7 @@ export const texts = {
   ...messageTexts,
   ...rabbitmqTexts,
   ...applicationTexts,
+  ...consoleTexts,
   ...testingTexts,
   ...deadLetterTexts,
   ...cliTexts,

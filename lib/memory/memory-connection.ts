@@ -1,6 +1,6 @@
 import type { BrokerConnection, BrokerDependencies } from '../amqp/connection';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
-import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
+import type { Broker, BrokerConsumer, ConsumerListener, MessageCounts } from '../amqp/port';
 import type { QueueClient } from '../amqp/queue-client';
 import type { TopologyClient } from '../amqp/topology-client';
 import type { Clock } from '../clock';
@@ -41,6 +41,17 @@ export class MemoryBroker implements Broker {
     });
     this.#consumers.push(consumer);
     return consumer;
+  }
+
+  async queueCounts(queues: readonly string[]): Promise<ReadonlyMap<string, MessageCounts>> {
+    const { server } = this.client;
+    const counts = new Map<string, MessageCounts>();
+    for (const name of queues) {
+      if (!server.hasQueue(name)) continue;
+      const { ready, unacknowledged, consumerCount } = server.queue(name);
+      counts.set(name, { ready: ready.length, unacknowledged, consumers: consumerCount });
+    }
+    return counts;
   }
 
   // The server outlives its clients: a test looks at what they leave behind.

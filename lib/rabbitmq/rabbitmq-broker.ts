@@ -1,15 +1,17 @@
 import type { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { consumerOptionsOf } from '../amqp/consume-arguments';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
-import type { Broker, BrokerConsumer, ConsumerListener } from '../amqp/port';
+import type { Broker, BrokerConsumer, ConsumerListener, MessageCounts } from '../amqp/port';
 import { Republisher } from '../amqp/republisher';
 import type { Clock } from '../clock';
 import type { SubscriptionLog } from '../log/subscription-log';
+import { texts } from '../log/texts';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { ChannelLoop } from './channel-loop';
 import type { ConsumeOptions } from './consumer-channel';
 import { probeDeclaration } from './declaration-probe';
 import { ManagedConnection } from './managed-connection';
+import { countQueues } from './queue-counts';
 import { RepublishConnection } from './republish-connection';
 import { SecondConnection } from './second-connection';
 
@@ -53,6 +55,12 @@ export class RabbitMQBroker implements Broker {
       probeDeclaration: (signal) =>
         probeDeclaration(this.#connection, subscription, log, { clock, signal }),
     });
+  }
+
+  async queueCounts(queues: readonly string[]): Promise<ReadonlyMap<string, MessageCounts>> {
+    const { current } = this.#connection;
+    if (current === undefined) throw new Error(texts.connectionNotOpen);
+    return countQueues(current, queues);
   }
 
   close(limitMs: number): Promise<void> {

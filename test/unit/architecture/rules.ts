@@ -37,6 +37,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'connections.ts': ['nest', 'rabbitmq'],
   'dead-letters': [...MESSAGE, 'amqp', 'nest', 'rabbitmq', 'connections.ts'],
   cli: [...MODULE, 'dead-letters'],
+  console: [...MESSAGE, 'amqp', 'nest', 'lifecycle', 'dead-letters'],
   opentelemetry: [...MESSAGE, 'settlement', 'lifecycle'],
   terminus: [...MESSAGE, 'lifecycle', 'nest'],
   testing: [...MODULE, 'memory', 'settle.module.ts'],

@@ -1,0 +1,2 @@
+export { SettleConsoleModule } from './console.module';
+export type { ConsoleAction, ConsoleGuard, SettleConsoleOptions } from './options';
