@@ -40,7 +40,7 @@ try {
       page.screenshot({
         path: join(images, `console-${what}-${name}.jpg`),
         type: 'jpeg',
-        quality: 78,
+        quality: 55,
       });
     await page.goto(`http://127.0.0.1:${port}/settle`);
     await page.waitForSelector('.card');
