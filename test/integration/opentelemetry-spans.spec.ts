@@ -54,6 +54,19 @@ describe("OpenTelemetry's instrumentation of amqplib", async () => {
     await close(child);
   });
 
+  it('is the parent of the spans of this package, which are internal ones and end as well', async () => {
+    const queue = unique('both');
+    const options = { queue, retry: { attempts: 2 }, deadLetter: unique('dead') };
+    const child = await start({ does: 'retry', ownSpans: true, options });
+    await broker.send(queue, {}, { messageId: 'one' });
+    await child.waitFor('span ended', 2);
+    await child.waitFor('own span ended', 2);
+    const own = child.reported('own span ended').map(({ id, text }) => `${id} ${text}`);
+    expect(own.sort()).toEqual(['one INTERNAL child deadLetter', 'one INTERNAL child republish']);
+    expect(child.reported('span started')).toHaveLength(2);
+    await close(child);
+  });
+
   it('ends the span of each message that one acknowledgement covers', async () => {
     const queue = unique('joined');
     await broker.declare(queue);
