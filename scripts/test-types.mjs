@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `node scripts/test-types.mjs [5.4] [5] [7]` compiles an application that has the built package installed, under several versions
- * of TypeScript and each way of resolving modules, with strict settings. What is marked in it as an error has to be
+ * `node scripts/test-types.mjs [5.4] [5] [6] [7]` compiles an application that has the built package installed, under several versions
+ * of TypeScript and each way of resolving modules, with strict settings and declarations. What is marked in it as an error has to be
  * one. The versions come from npm and are kept in `.cache/types`. One line a cell; a version that can't be had has
  * failed.
  */
@@ -19,7 +19,7 @@ import { runQuietly } from './matrix/run-quietly.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, '.cache', 'types');
-const versions = ['5.4', '5', '7'];
+const versions = ['5.4', '5', '6', '7'];
 const asked = process.argv.slice(2);
 const resolutions = /** @type {const} */ (['node16', 'nodenext', 'bundler']);
 

@@ -12,16 +12,22 @@ const beside = [
   '@nestjs/core',
   '@nestjs/platform-express',
   '@nestjs/terminus',
+  '@nestjs/terminus',
   '@nestjs/testing',
   '@opentelemetry/api',
   '@opentelemetry/exporter-prometheus',
   '@opentelemetry/sdk-metrics',
   '@opentelemetry/sdk-trace-node',
   '@types/node',
+  'arktype',
   'class-transformer',
   'class-validator',
+  'nestjs-cls',
   'reflect-metadata',
   'rxjs',
+  'valibot',
+  'vitest',
+  'zod',
 ];
 
 /** How strict an application can be. */
@@ -38,7 +44,8 @@ const strict = {
   emitDecoratorMetadata: true,
   isolatedModules: true,
   types: ['node'],
-  noEmit: true,
+  declaration: true,
+  emitDeclarationOnly: true,
 };
 
 /**
@@ -65,7 +72,8 @@ export async function makeConsumer(root, folder) {
       /from '\.\.\/\.\.\/lib/g,
       "from 'nestjs-settle",
     );
-    writeFileSync(join(types, name), text);
+    // arktype is an ES module alone, which CommonJS can't import under node16.
+    if (!text.includes("from 'arktype'")) writeFileSync(join(types, name), text);
     // The same as an ES module.
     if (!text.includes("from '.")) writeFileSync(join(types, name.replace(/ts$/, 'mts')), text);
   }
@@ -80,7 +88,8 @@ export async function makeConsumer(root, folder) {
  */
 export function writeProject(folder, moduleResolution) {
   const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
-  const compilerOptions = { ...strict, module, moduleResolution };
+  const outDir = join('declarations', moduleResolution);
+  const compilerOptions = { ...strict, module, moduleResolution, rootDir: '.', outDir };
   const file = join(folder, `tsconfig.${moduleResolution}.json`);
   writeFileSync(file, JSON.stringify({ compilerOptions, include: ['sample-app', 'test/types'] }));
   return file;
