@@ -14,7 +14,7 @@ describe('texts', () => {
     const replacements: readonly (readonly [string, string])[] = [
       ['errorHandler', 'onError'],
       ['errorBehavior', "onError: 'drop'"],
-      ['batchOptions', 'prefetch'],
+      ['batchOptions', 'batch: { size, wait }'],
       ['assertQueueErrorHandler', 'SubscriptionRegistry'],
       ['usePersistentReplyTo', '@RabbitRPC'],
     ];
