@@ -126,7 +126,11 @@ describe('a startup error', async () => {
       { errorBehavior: 'REQUEUE' },
       /errorBehavior: .*use instead: onError: 'drop'/,
     ],
-    ['batchOptions', { batchOptions: { size: 10 } }, /batchOptions: .*use instead: .*prefetch/],
+    [
+      'batchOptions',
+      { batchOptions: { size: 10 } },
+      /batchOptions: .*use instead: batch: { size, wait }/,
+    ],
     ['an unknown option', { retires: { attempts: 3 } }, /retires: no such option/],
     [
       "a dead-letter exchange together with deadLetter.by: 'broker'",

@@ -21,7 +21,8 @@ const project = {
   // In this repository only: elsewhere the package is installed.
   moduleNameMapper: {
     '^nestjs-settle$': '<rootDir>/lib/index.ts',
-    '^nestjs-settle/testing$': '<rootDir>/lib/testing/index.ts',
+    '^nestjs-settle/(testing|console|dead-letters|opentelemetry|terminus)$':
+      '<rootDir>/lib/$1/index.ts',
   },
 };
 

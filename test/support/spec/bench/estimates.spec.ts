@@ -68,7 +68,11 @@ describe('estimates', () => {
   it('leave out what was not measured', () => {
     const one = measured.filter(({ cell }) => cell.name === 'retry at once, classic');
     const names = estimatesOf(one, []).map(({ name }) => name);
-    expect(names).toEqual(["rascal's republish", 'copies by hand']);
+    expect(names).toEqual([
+      "rascal's republish",
+      'copies by hand, the same headers',
+      'copies by hand, two headers',
+    ]);
   });
 
   it('compare delays with their limits', () => {
