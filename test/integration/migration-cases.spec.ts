@@ -130,7 +130,7 @@ describe('options of @RabbitSubscribe that @Subscribe refuses', () => {
   it.each([
     ['errorHandler', { errorHandler: () => undefined }, /use instead: onError/],
     ['errorBehavior', { errorBehavior: MessageHandlerErrorBehavior.ACK }, /'skip' instead of ACK/],
-    ['batchOptions', { batchOptions: { size: 2 } }, /prefetch/],
+    ['batchOptions', { batchOptions: { size: 2 } }, /batch: { size, wait }/],
   ])('%s is named at startup with what replaces it', async (_option, options, hint) => {
     const queue = unique('refused');
     @Injectable()
