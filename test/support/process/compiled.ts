@@ -17,8 +17,7 @@ const OPTIONS: Options = {
     baseUrl: ROOT,
     paths: {
       'nestjs-settle': ['./lib/index.ts'],
-      'nestjs-settle/testing': ['./lib/testing/index.ts'],
-      'nestjs-settle/opentelemetry': ['./lib/opentelemetry/index.ts'],
+      'nestjs-settle/*': ['./lib/*/index.ts'],
     },
     parser: { syntax: 'typescript', decorators: true },
     transform: { legacyDecorator: true, decoratorMetadata: true },
