@@ -53,8 +53,12 @@ export interface QueueClient {
    * @throws Error if that would lead to another broker.
    */
   readonly transport: RepublishTransport;
-  /** Rejects with the broker's error if the queue does not exist. */
-  counts(queue: string): Promise<QueueCounts>;
+  /**
+   * Rejects with the broker's error if the queue does not exist.
+   * @param isCertain whether a queue that is counted as empty is tried for a message first: RabbitMQ 3.10
+   *   counts quorum queues every 5 s only.
+   */
+  counts(queue: string, isCertain?: boolean): Promise<QueueCounts>;
   /** Rejects with the broker's error if it does not permit to consume. */
   hold(queue: string, limits: SessionLimits): Promise<QueueSession>;
   /** Closes the connections within `limitMs`. Never rejects. */

@@ -82,7 +82,7 @@ export class SelectiveRun {
 
   /** Rejects if the queue does not exist or cannot be consumed; whatever fails later is in the result. */
   async start(actions: RunActions): Promise<Ended> {
-    this.#total = (await this.client.counts(this.queue)).ready;
+    this.#total = (await this.client.counts(this.queue, true)).ready;
     if (this.#total === 0) return { ended: 'complete' };
     const limits = { most: this.#total, window: WINDOW };
     const session = await this.client.hold(this.queue, limits);

@@ -24,7 +24,7 @@ export async function listLetters(
   const matches = matcherOf(options.where);
   const limit = limitOf(options.limit, DEFAULT_LIMIT);
   const scan = scanOf(options);
-  const { ready: total, consumers } = await client.counts(queue);
+  const { ready: total, consumers } = await client.counts(queue, true);
   const [groups, letters, identities] = [
     new DeadLetterGroups(),
     [] as DeadLetter[],
@@ -58,7 +58,7 @@ export async function findLetter(
     throw new TypeError(texts.deadLetterOptionInvalid('maxBody', expected, options.maxBody));
   }
   const scan = scanOf(options);
-  const { ready } = await client.counts(queue);
+  const { ready } = await client.counts(queue, true);
   const identities = new Identities();
   let position = 0;
   for await (const message of messagesOf(client, queue, Math.min(scan, ready))) {

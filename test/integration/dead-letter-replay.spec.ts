@@ -137,8 +137,12 @@ describe.each(['classic', 'quorum'] as const)('replaying from a %s queue', async
     const dead = await deadLettersOf(target, 10_050);
     const deadLetters = await connected();
     const list = await deadLetters.list(dead);
-    await deadLetters.close();
     expect(list).toMatchObject({ scanned: 10_000, total: 10_050, matched: 10_000 });
+    // RabbitMQ 3.10 counts a quorum queue as empty for seconds after thousands have returned to it.
+    for (let again = 0; again < 3; again += 1) {
+      expect((await deadLetters.list(dead)).scanned).toBeGreaterThan(0);
+    }
+    await deadLetters.close();
     expect(list.groups).toMatchObject([{ count: 10_000, errorName: 'BankTimeout' }]);
     expect(list.letters).toHaveLength(100);
     await broker.waitForReady(dead, 10_050);
