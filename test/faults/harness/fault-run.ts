@@ -56,6 +56,7 @@ export class FaultRun {
   readonly recoveries: number[] = [];
   #inFlightAtFaults = 0;
   #started = 0;
+  #startedAt = 0;
   /** Messages that were removed with their queue, on purpose. */
   readonly #removed = new Set<number>();
 
@@ -73,6 +74,13 @@ export class FaultRun {
     await management.setPermissions(this.queue, {});
     await Promise.all(Array.from({ length: instances }, () => this.startService().ready()));
     this.load.start();
+    this.#startedAt = Date.now();
+  }
+
+  /** Resolves once the load has run for so long, in ms. */
+  async hasRunFor(ms: number): Promise<void> {
+    const rest = this.#startedAt + ms - Date.now();
+    if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
   }
 
   startService(): Service {
