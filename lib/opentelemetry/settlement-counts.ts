@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import { failureMarkOf } from '../model/outcome';
+import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { Settlement } from '../model/settlement';
 import { reasonOf, subscriptionAttributes } from './attributes';
 
@@ -8,14 +8,35 @@ interface Count {
   count: number;
 }
 
+/** What a settlement adds to. */
+interface Entry {
+  readonly outcome: Outcome['kind'];
+  readonly decision: Settlement['decision']['kind'];
+  readonly status: Settlement['status'];
+  readonly reason: string | undefined;
+  readonly cause: string | undefined;
+  readonly settled: Count;
+  /** `undefined` if the message was not handled. */
+  readonly consumed: Count | undefined;
+  /** The attributes of the duration. */
+  readonly duration: Attributes | undefined;
+}
+
 /** Counts with the attributes that tell them apart, made once for each combination. */
 export class Counts {
   readonly #counts = new Map<string, Count>();
 
   add(key: string, attributes: () => Attributes): void {
-    const found = this.#counts.get(key);
-    if (found !== undefined) found.count += 1;
-    else this.#counts.set(key, { attributes: attributes(), count: 1 });
+    this.of(key, attributes).count += 1;
+  }
+
+  of(key: string, attributes: () => Attributes): Count {
+    let found = this.#counts.get(key);
+    if (found === undefined) {
+      found = { attributes: attributes(), count: 0 };
+      this.#counts.set(key, found);
+    }
+    return found;
   }
 
   observe(result: { observe(value: number, attributes: Attributes): void }): void {
@@ -32,6 +53,7 @@ export class SettlementCounts {
   readonly consumed = new Counts();
   readonly #common: Attributes;
   readonly #durations = new Map<string | undefined, Attributes>();
+  #last: Entry | undefined;
 
   constructor(settlement: Settlement) {
     this.#common = subscriptionAttributes(settlement.subscription);
@@ -39,20 +61,43 @@ export class SettlementCounts {
 
   /** Returns the attributes of the duration; `undefined` if the message was not handled. */
   add(settlement: Settlement): Attributes | undefined {
+    let entry = this.#last;
+    // Mostly it is as the one before, which needs no look-up.
+    if (entry === undefined || !isOf(entry, settlement)) {
+      entry = this.#entryOf(settlement);
+      this.#last = entry;
+    }
+    entry.settled.count += 1;
+    if (entry.consumed !== undefined) entry.consumed.count += 1;
+    return entry.duration;
+  }
+
+  #entryOf(settlement: Settlement): Entry {
     const { outcome, decision, status } = settlement;
     const reason = reasonOf(settlement);
+    const cause = failureMarkOf(outcome)?.cause;
     const key = `${outcome.kind} ${decision.kind} ${status} ${reason}`;
-    this.settlements.add(key, () => ({
+    const settled = this.settlements.of(key, () => ({
       ...this.#common,
       'settle.outcome': outcome.kind,
       'settle.decision': decision.kind,
       'settle.status': status,
       ...(reason !== undefined && { 'settle.reason': reason }),
     }));
-    if (status === 'released') return undefined;
-    const cause = failureMarkOf(outcome)?.cause;
-    this.consumed.add(`${cause}`, () => this.#processedBy(cause));
-    return this.#processedBy(cause);
+    const isHandled = status !== 'released';
+    const duration = isHandled ? this.#processedBy(cause) : undefined;
+    const consumed = duration && this.consumed.of(`${cause}`, () => duration);
+    const { kind } = decision;
+    return {
+      outcome: outcome.kind,
+      decision: kind,
+      status,
+      reason,
+      cause,
+      settled,
+      consumed,
+      duration,
+    };
   }
 
   #processedBy(cause: string | undefined): Attributes {
@@ -66,4 +111,15 @@ export class SettlementCounts {
     this.#durations.set(cause, attributes);
     return attributes;
   }
+}
+
+function isOf(entry: Entry, settlement: Settlement): boolean {
+  const { outcome, decision, status } = settlement;
+  return (
+    entry.outcome === outcome.kind &&
+    entry.decision === decision.kind &&
+    entry.status === status &&
+    entry.reason === reasonOf(settlement) &&
+    entry.cause === failureMarkOf(outcome)?.cause
+  );
 }

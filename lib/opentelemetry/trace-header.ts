@@ -28,11 +28,14 @@ export interface Origin {
   readonly previous: SpanContext | undefined;
 }
 
+const UNKNOWN: Origin = { context: ROOT_CONTEXT, producer: undefined, previous: undefined };
+
 /**
  * Reads where a delivery comes from. An instrumentation of amqplib replaces the producer's headers when a
  * message is republished: what `x-settle-trace` says of the producer takes precedence.
  */
-export function originOf({ headers }: DeliveryRecord): Origin {
+export function originOf({ message, headers }: DeliveryRecord): Origin {
+  if (message.properties.headers === undefined) return UNKNOWN;
   const extracted = propagation.extract(ROOT_CONTEXT, headers, HEADERS);
   const [previous, producer] = (textHeaderOf(headers, SettleHeaders.trace) ?? '').split(',', 2);
   const carried = spanContextOf(producer);
