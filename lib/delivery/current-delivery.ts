@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Delivery } from '../model/delivery';
 
-const current = new AsyncLocalStorage<Delivery>();
+const current = new AsyncLocalStorage<Delivery | undefined>();
 
 /**
  * The delivery that is being handled, in everything that its interceptors, its handler, its policies and its
@@ -15,7 +15,7 @@ export function currentDelivery(): Delivery | undefined {
   return current.getStore();
 }
 
-/** Runs something, and what it starts, with a delivery as the current one. */
-export function runAsCurrent<T>(delivery: Delivery, work: () => T): T {
+/** Runs something, and what it starts, with a delivery as the current one, or with none. */
+export function runAsCurrent<T>(delivery: Delivery | undefined, work: () => T): T {
   return current.run(delivery, work);
 }

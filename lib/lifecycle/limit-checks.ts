@@ -35,15 +35,10 @@ export function limitFaults(
   return faults;
 }
 
-/** Methods and interceptors that cannot take batches, a line each. */
-export function batchFaults(
-  planned: readonly PlannedSubscription[],
-  hasInterceptors: boolean,
-): string[] {
+/** Methods that cannot take batches, a line each. */
+export function batchFaults(planned: readonly PlannedSubscription[]): string[] {
   return planned
     .filter(({ subscription }) => subscription.batch !== undefined)
-    .flatMap(({ handler }) => [
-      ...(hasDecoratedParameters(handler) ? [texts.batchParameters(handler.label)] : []),
-      ...(hasInterceptors ? [texts.batchInterceptors(handler.label)] : []),
-    ]);
+    .filter(({ handler }) => hasDecoratedParameters(handler))
+    .map(({ handler }) => texts.batchParameters(handler.label));
 }

@@ -63,7 +63,7 @@ export class SubscriptionPlanner {
     const { planned, faults } = this.#planAll(explored.handlers, resolved.defaults);
     const all = [
       ...this.#moduleFaults(),
-      ...batchFaults(planned, interceptors.length > 0),
+      ...batchFaults(planned),
       ...optionFaults,
       ...interceptorFaults,
       ...explored.faults,

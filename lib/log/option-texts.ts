@@ -41,8 +41,6 @@ export const optionTexts = {
     `less than half of the consumer timeout of ${durationText(timeoutMs)}`,
   batchParameters: (handler: string): string =>
     `${handler}: batch: expected a method (payloads, deliveries); found decorated parameters`,
-  batchInterceptors: (handler: string): string =>
-    `${handler}: batch: expected a module without interceptors, each of which takes one delivery; found some. An interceptor of Nest runs once for a batch`,
   withinPrefetch: (prefetch: number): string => `at most the prefetch, which is ${prefetch}`,
   heldBackTooLong: (prefetch: number, heldBackMs: number, timeoutMs: number): string =>
     `a rate at which a prefetch of ${prefetch} is handled within half of the consumer timeout of ${durationText(timeoutMs)}, not ${roughDurationText(heldBackMs)}: raise the rate or the timeout, or lower the prefetch`,

@@ -4,7 +4,8 @@ import type { Outcome } from './outcome';
 
 /**
  * One link of the chain around every handler: it calls `next` once, or not at all, and resolves with the
- * outcome that is to count. Interceptors see outcomes only; failures have become outcomes further in.
+ * outcome that is to count. Interceptors see outcomes only; failures have become outcomes further in. In a
+ * batch they surround each message: the method is called once all messages have called `next`.
  * @example
  * const timed: DeliveryInterceptor = async (delivery, next) => {
  *   const end = histogram.startTimer({ handler: delivery.subscription.handler });

@@ -28,7 +28,8 @@ export interface SettleModuleOptions {
   readonly defaults?: SubscribeDefaults;
   /**
    * Around every handler, outermost first: functions, or classes that Nest resolves from the container.
-   * They see outcomes; an error that one throws is handled as if the handler had thrown it.
+   * They see outcomes; an error that one throws is handled as if the handler had thrown it. In a batch they
+   * surround each message.
    * @default []
    * @example [timed, AuditInterceptor]
    */

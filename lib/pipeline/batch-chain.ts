@@ -1,6 +1,7 @@
 import type { DeliveryRecord } from '../delivery/delivery-record';
 import { texts } from '../log/texts';
 import { type BatchHandling, batchCall, type CallBatch, READY } from './batch';
+import { interceptBatches } from './batch-interceptors';
 import type { ChainDependencies } from './chain';
 import { decodeStage } from './decode';
 import { type FailureToOutcome, failureToOutcome } from './failure-policy';
@@ -11,7 +12,7 @@ import { timeoutStage, unlessTimedOut } from './timeout';
 import { validatorOf } from './validator';
 
 /** What the handling of batches is made of. */
-export interface BatchChainDependencies extends Omit<ChainDependencies, 'call' | 'interceptors'> {
+export interface BatchChainDependencies extends Omit<ChainDependencies, 'call'> {
   readonly call: CallBatch;
   /** Runs the pipes on the payload of one delivery; `undefined` if there are none. */
   readonly pipe: ((delivery: DeliveryRecord) => Promise<unknown>) | undefined;
@@ -19,7 +20,7 @@ export interface BatchChainDependencies extends Omit<ChainDependencies, 'call' |
 
 /**
  * The handling of batches: each delivery is decoded, checked and piped by itself, within `timeout`; the call
- * of a batch has the same limit of its own.
+ * of a batch has the same limit of its own. The application's interceptors surround each delivery.
  */
 export function batchChainOf(parts: BatchChainDependencies): BatchHandling {
   const { subscription, log, clock, call } = parts;
@@ -39,10 +40,15 @@ export function batchChainOf(parts: BatchChainDependencies): BatchHandling {
   const checked = schema === undefined ? piped : schemaStage(validatorOf(schema), failed, piped);
   const deserializer = subscription.deserializer ?? parts.deserializer;
   const decode = decodeStage({ deserializer, allowNonJsonMessages, decompress }, failed, checked);
-  return {
+  const handling: BatchHandling = {
     prepare: timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode),
     call: batchCall({ call, clock, timeout, toOutcome, unexpected }),
   };
+  const { interceptors, hasContext = false } = parts;
+  if (interceptors.length === 0) return handling;
+  const wait = subscription.batch?.wait ?? 0;
+  const dependencies = { interceptors, toOutcome, clock, wait, hasContext };
+  return { ...handling, ...interceptBatches(handling.call, dependencies) };
 }
 
 function pipeFailure(error: unknown): HandlerFailure {

@@ -21,6 +21,11 @@ export interface BatchHandling {
   readonly prepare: Handling<DeliveryRecord>;
   /** The outcomes of a batch, one for each delivery in order. Never rejects. */
   call(deliveries: readonly DeliveryRecord[]): Promise<readonly Outcome[]>;
+  /**
+   * Runs the interceptors around a delivery that could not be prepared; absent if there are none. Resolves with
+   * the outcome that counts, never rejects.
+   */
+  readonly refused?: (delivery: DeliveryRecord, outcome: Outcome) => Promise<Outcome>;
 }
 
 /** What the call of a batch is made of. */

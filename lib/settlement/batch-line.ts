@@ -77,13 +77,22 @@ export class BatchLine implements DeliveryLine {
   #prepared(inFlight: InFlight, outcome: Outcome): void {
     if (!this.#preparing.delete(inFlight)) return; // It was requeued or forgotten meanwhile.
     if (outcome !== READY) {
-      this.host.begin(inFlight);
-      this.host.settle(inFlight, outcome, this.host.isStopping());
+      this.#refused(inFlight, outcome);
     } else if (this.#isolatesRetries && wasTried(inFlight)) {
       this.#line.add([inFlight]);
     } else {
       this.#collector.add(inFlight);
     }
+  }
+
+  #refused(inFlight: InFlight, outcome: Outcome): void {
+    const { handling, host } = this;
+    host.begin(inFlight);
+    const settle = (end: Outcome): void => host.settle(inFlight, end, host.isStopping());
+    if (handling.refused === undefined) return settle(outcome);
+    handling
+      .refused(inFlight.delivery, outcome)
+      .then(settle, (error: unknown) => host.internalError(inFlight, error));
   }
 
   #notPrepared(inFlight: InFlight, error: unknown): void {

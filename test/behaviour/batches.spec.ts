@@ -16,7 +16,6 @@ import {
   drop,
   fixed,
   HandlerTimeoutError,
-  type Outcome,
   on,
   retry,
   retryAfter,
@@ -359,13 +358,5 @@ describe('batches', async () => {
     const started = startApp({ providers: [Handler] });
     await expect(started).rejects.toThrow(SettleStartupError);
     await expect(started).rejects.toThrow(fault);
-  });
-
-  it('interceptors of the module: a startup error, since each takes one delivery', async () => {
-    const { Handler } = batchHandler({ queue: unique('batch.module'), batch: { size: 2 } });
-    const interceptors = [(_delivery: Delivery, next: () => Promise<Outcome>) => next()];
-    await expect(startApp({ providers: [Handler], settle: { interceptors } })).rejects.toThrow(
-      /Handler.handle: batch: expected a module without interceptors/,
-    );
   });
 });
