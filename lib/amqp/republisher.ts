@@ -14,7 +14,7 @@ import type { TopologyClient } from './topology-client';
 import { delaysAtStartup, ensureWaitingQueue, waitingQueueOf } from './waiting-queues';
 import { type LeftOut, type WriteLimits, writableMessage } from './writable-message';
 
-/** How often a blocked connection is looked at again, in ms. */
+/** How often a blocked connection is checked, in ms. */
 const BLOCKED_INTERVAL = 100;
 
 /** The delivery whose message is published. */

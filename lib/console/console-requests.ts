@@ -142,7 +142,7 @@ export class ConsoleRequests {
 
   /** Does not wait until nothing is in flight: the page shows when that is so. */
   async pause(fields: Readonly<Record<string, unknown>>): Promise<unknown> {
-    // Rejects never: a consumer that cannot be cancelled is gone.
+    // Never rejects: a consumer that can't be cancelled no longer exists.
     void this.#subscription(fields['key']).pause();
     return {};
   }

@@ -13,7 +13,7 @@ export interface Death {
   readonly routingKey: string | undefined;
 }
 
-/** The entries of `x-death`, the newest first, without what is none. Never throws. */
+/** The entries of `x-death`, the newest first, without malformed ones. Never throws. */
 export function deathsOf(headers: Headers): readonly Death[] {
   const entries = headerOf(headers, 'x-death');
   return Array.isArray(entries) ? entries.flatMap(deathOf) : [];
@@ -25,7 +25,7 @@ export function timestampOf(value: unknown): Date | undefined {
   return typeof seconds === 'number' ? validDate(seconds * 1_000) : undefined;
 }
 
-/** A date from a text or a number of ms; `undefined` if it is none. */
+/** A date from a text or a number of ms; `undefined` if it is not a date. */
 export function validDate(value: string | number | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const date = new Date(value);

@@ -10,7 +10,7 @@ export interface ScanResult {
   readonly queue: string;
   /** How many messages were ready when it began. Messages that a consumer holds are not among them. */
   readonly total: number;
-  /** How many were looked at, from the head of the queue on. */
+  /** How many were examined, from the head of the queue on. */
   readonly scanned: number;
   /** How many of these matched. */
   readonly matched: number;
@@ -36,7 +36,7 @@ export interface DeadLetterList extends ScanResult {
 
 /**
  * Why a run ended:
- * - `complete`: everything that was in the queue at the start has been looked at, or every id was found;
+ * - `complete`: everything that was in the queue at the start has been examined, or every id was found;
  * - `limit`: `limit` was reached;
  * - `scan`: as many messages as `scan` permits were held; further ones may match;
  * - `target`: the target queue `to` does not exist or refuses messages;

@@ -8,7 +8,7 @@ export function matchesTopic(pattern: string, routingKey: string): boolean {
   return matchesWords(wordsOf(pattern), wordsOf(routingKey));
 }
 
-// As many words as the last `#` takes are tried; an earlier one need not be looked at again.
+// As many words as the last `#` takes are tried; an earlier one need not be tried again.
 function matchesWords(pattern: readonly string[], words: readonly string[]): boolean {
   let at = 0;
   let word = 0;

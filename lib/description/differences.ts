@@ -15,7 +15,7 @@ export interface Difference {
 }
 
 /**
- * Compares what a consumer needs with the server. What exists is looked at by passive declares first, then
+ * Compares what a consumer needs with the server. What exists is found by passive declares first, then
  * declared as it is expected to be, which changes nothing: the server compares and refuses a difference.
  * What is missing is not declared. Rejects if the connection fails.
  */

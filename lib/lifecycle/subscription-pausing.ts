@@ -93,7 +93,7 @@ export class SubscriptionPausing {
     this.#changed();
   }
 
-  /** A delivery is no longer in flight: a probe takes the next one, unless it has told enough. */
+  /** A delivery is no longer in flight: a probe takes the next one, unless it has enough results. */
   finished(): void {
     if (this.#intake === 'one') void this.followed();
   }

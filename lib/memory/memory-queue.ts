@@ -18,7 +18,7 @@ import {
 
 /** What a queue needs of its server. */
 export interface QueueHost extends DeadLetterHost {
-  /** Deletes the queue: its last consumer is gone, or it has expired. */
+  /** Deletes the queue: its last consumer was cancelled, or it has expired. */
   deleteQueue(): void;
 }
 

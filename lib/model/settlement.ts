@@ -39,7 +39,7 @@ export interface Settlement {
   readonly outcome: Outcome;
   readonly decision: Decision;
   readonly attempt: number;
-  /** From the begin of the delivery's handling to its settlement, in ms; without the time that it waited. */
+  /** From the start of the delivery's handling to its settlement, in ms; without the time that it waited. */
   readonly durationMs: number;
   /** How many deliveries the method was called with, if `batch` is set and it was called. */
   readonly batchSize?: number;

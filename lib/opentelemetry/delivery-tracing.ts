@@ -23,7 +23,7 @@ import { type Origin, originOf, traceHeaderOf } from './trace-header';
 const INSTRUMENTATION = '@opentelemetry/instrumentation-amqplib';
 
 /**
- * A span for each delivery, from the begin of its handling to its settlement. The handler, `andAfter` and
+ * A span for each delivery, from the start of its handling to its settlement. The handler, `andAfter` and
  * subscribers of the events run in its context. Beside the instrumentation of amqplib, whose span of the
  * same delivery is then the parent, the span is an internal one.
  */
@@ -92,7 +92,7 @@ function linksOf({ producer, previous }: Origin, parentId: string | undefined): 
   );
 }
 
-// A span that happened to be active when the connection was opened is none of the message's.
+// A span that was active when the connection was opened does not belong to the message.
 function isOfInstrumentation(span: Span | undefined): boolean {
   const scope = (span as { readonly instrumentationScope?: { readonly name?: string } } | undefined)
     ?.instrumentationScope;

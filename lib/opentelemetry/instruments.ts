@@ -15,7 +15,7 @@ export const INSTRUMENTS = {
   duration: {
     name: 'messaging.process.duration',
     unit: 's',
-    description: 'From the begin of the handling of a message to its settlement.',
+    description: 'From the start of the handling of a message to its settlement.',
   },
   settlements: {
     name: 'settle.settlements',

@@ -9,7 +9,7 @@ import {
 } from '../model/policy';
 import { requireSync } from './require-sync';
 
-/** How many errors are looked at: the error itself, its causes, and what an AggregateError holds. */
+/** How many errors are examined: the error itself, its causes, and what an AggregateError holds. */
 const MOST_ERRORS = 32;
 
 /** A policy and the error that it is about. */
@@ -23,7 +23,7 @@ export interface AppliedPolicy {
 /**
  * The policy of the first rule that matches the error or anything that it holds, with what it matches; else
  * the one at the end.
- * @param failed is told of a predicate that threw; it counts as no match.
+ * @param failed receives the error of a predicate that threw; it counts as no match.
  */
 export function policyFor(
   { rules, otherwise }: ErrorPolicy,
@@ -42,7 +42,7 @@ export function policyFor(
 
 /**
  * Whether an error, or anything that it holds, is matched.
- * @param failed is told of a predicate that threw; it counts as no match.
+ * @param failed receives the error of a predicate that threw; it counts as no match.
  */
 export function matchesError(
   match: ErrorMatch,

@@ -28,7 +28,7 @@ export interface ChannelDelivery extends Tagged<ChannelDelivery> {
   readonly message: IncomingMessage;
 }
 
-/** The server has cancelled the consumer: its queue or node is gone, or an acknowledgement took too long. */
+/** The server has cancelled the consumer: its queue was deleted, its node failed, or an acknowledgement took too long. */
 export class ConsumerCancelled extends Error {
   override readonly name = 'ConsumerCancelled';
 }
@@ -103,7 +103,7 @@ export class ConsumerChannel {
     return this.isConsuming ? this.#prefetch : 0;
   }
 
-  /** Consumes; rejects with what the broker answers where it refuses. */
+  /** Starts the consumer; rejects with the error of the broker if it refuses. */
   async consume({ queue, prefetch, options, isDrained }: ConsumeOptions): Promise<void> {
     await this.raw.prefetch(prefetch);
     if (isDrained) this.#drainedQueue = queue;
@@ -119,7 +119,7 @@ export class ConsumerChannel {
     this.#prefetch = prefetch;
   }
 
-  /** Cancels the consumer; resolves once the broker has confirmed it, or the channel is gone. */
+  /** Cancels the consumer; resolves once the broker has confirmed it, or the channel has closed. */
   async cancel(): Promise<void> {
     const tag = this.#consumerTag;
     if (tag === undefined || !this.#open) return;
@@ -127,7 +127,7 @@ export class ConsumerChannel {
     try {
       await this.raw.cancel(tag);
     } catch {
-      // The channel went first: `ended` tells, and there is nothing left to cancel.
+      // The channel has closed, as `ended` reports; there is nothing left to cancel.
     }
   }
 
@@ -136,7 +136,7 @@ export class ConsumerChannel {
     return this.#acknowledger.oldest;
   }
 
-  /** What the channel has been of use for until now. */
+  /** How long the channel has been open, and what it has done. */
   get usage(): ClosedChannel {
     return {
       ageMs: this.clock.monotonic() - this.#openedAt,
@@ -170,9 +170,9 @@ export class ConsumerChannel {
     this.#end(new Error(texts.channelClosed));
   }
 
-  // A server passes on to a quorum queue about thirty acknowledgements at a time. What it still holds when
-  // the channel closes is lost, and comes again (seen on 3.10, 4.0 and 4.3, up to hundreds). Each question
-  // about the queue gives it a turn; two were enough for thousands.
+  // RabbitMQ forwards about thirty acknowledgements at a time to a quorum queue. Those that it still holds when
+  // the channel closes are lost, and their messages redelivered (seen on 3.10, 4.0 and 4.3, up to hundreds).
+  // Each passive declare lets it forward more; two were enough for thousands.
   async #drain(): Promise<void> {
     const queue = this.#drainedQueue;
     try {
@@ -181,7 +181,7 @@ export class ConsumerChannel {
         await this.raw.checkQueue(queue);
       }
     } catch {
-      // The queue or the channel is gone: nothing is left to be passed on.
+      // The queue was deleted or the channel has closed: nothing is left to forward.
     }
     await this.#closeRaw();
   }

@@ -78,7 +78,7 @@ export function decide(
   if (asked === 'drop') {
     return deadLetter(options, 'cause' in verdict ? verdict.cause : 'drop') ?? REJECT;
   }
-  // The limits are looked at before any retry.
+  // The limits are checked before any retry.
   if (options.retry && attempt >= options.retry.attempts) return decisionAtTheCap(options);
   const delayed = 'delayMs' in verdict ? verdict : { delayMs: 0 };
   const { maxAge = Number.POSITIVE_INFINITY } = options.retry ?? {};

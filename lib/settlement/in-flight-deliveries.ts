@@ -26,7 +26,7 @@ export class InFlightDeliveries implements Iterable<InFlight> {
     return this.#all.remove(inFlight);
   }
 
-  /** How long ago one of these, or of others that wait, arrived, in ms; 0 if it is none of them. */
+  /** How long ago one of these, or of others that wait, arrived, in ms; 0 if it is not among them. */
   ageOf(delivery: BrokerDelivery, waiting: Iterable<InFlight>): number {
     for (const all of [this.#all, waiting]) {
       for (const { brokerDelivery, startedAt, arrivedAt } of all) {

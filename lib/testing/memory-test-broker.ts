@@ -131,7 +131,7 @@ export class MemoryTestBroker implements TestBroker {
     await quiet.wait();
   }
 
-  // The queues stay as they are, to be looked at. Time goes on only if the test moves it.
+  // The queues stay as they are and can be inspected. Time advances only if the test advances it.
   async close(closeApplication: () => Promise<void>, quiet: Quiet): Promise<void> {
     const closed = new AbortController();
     const closing = closeApplication().finally(() => closed.abort());

@@ -208,7 +208,7 @@ export class SettleTest {
 
   /**
    * Closes the application, as outside of tests. In virtual time, the limits of the shutdown are reached
-   * without waiting. The queues can still be looked at.
+   * without waiting. The queues can still be inspected.
    */
   close(): Promise<void> {
     if (this.#closing === undefined) {
