@@ -18,17 +18,20 @@ export interface ConsumerGateDependencies {
 /**
  * How many deliveries a consumer takes. If it takes none, the consumer is cancelled; if it takes one at a
  * time, it consumes with a prefetch of 1. A queue that would be deleted without its consumer keeps it, and the
- * deliveries that are too many are held.
+ * deliveries that are too many are held. An ordered consumer holds them as well when it takes one at a time: with
+ * a smaller prefetch, a quorum queue would put what returns behind other messages that it has returned before.
  */
 export class ConsumerGate {
   readonly #held: HeldDeliveries;
   readonly #needsConsumer: boolean;
+  readonly #isOrdered: boolean;
   #intake: Intake = 'all';
   #stopped = false;
 
   constructor(private readonly dependencies: ConsumerGateDependencies) {
     const { subscription, clock } = dependencies;
     this.#needsConsumer = needsConsumer(subscription);
+    this.#isOrdered = subscription.order !== undefined;
     this.#held = new HeldDeliveries(subscription, clock, (one) => dependencies.delivered(one));
   }
 
@@ -39,7 +42,8 @@ export class ConsumerGate {
     // What a noAck consumer holds would be lost at the end.
     if (this.#stopped) return this.#needsConsumer && !subscription.noAck ? prefetch : 0;
     if (this.#needsConsumer || this.#intake === 'all') return prefetch;
-    return this.#intake === 'one' ? 1 : 0;
+    if (this.#intake === 'none') return 0;
+    return this.#isOrdered ? prefetch : 1;
   }
 
   get #isClosing(): boolean {
@@ -48,7 +52,7 @@ export class ConsumerGate {
 
   /** Handles a delivery, or holds it until it is to be handled. */
   delivered(delivery: BrokerDelivery): void {
-    if (this.#needsConsumer && this.prefetch > 0) this.#held.add(delivery);
+    if ((this.#needsConsumer || this.#isOrdered) && this.prefetch > 0) this.#held.add(delivery);
     else this.dependencies.delivered(delivery);
   }
 

@@ -23,7 +23,7 @@ export class HeldDeliveries {
   #timer: Timer | undefined;
 
   constructor(
-    private readonly subscription: Pick<SubscriptionMetadata, 'noAck' | 'queueType'>,
+    private readonly subscription: Pick<SubscriptionMetadata, 'noAck' | 'queueType' | 'order'>,
     private readonly clock: Clock,
     private readonly passOn: (delivery: BrokerDelivery) => void,
   ) {}
@@ -78,10 +78,11 @@ export class HeldDeliveries {
   }
 
   // Held for too long, they would cost the channel, and an auto-delete queue goes with it. Requeued, they come
-  // back, here or to another consumer. A quorum queue outlives its channel, and can count what is requeued.
+  // back, here or to another consumer. A quorum queue outlives its channel, and can count what is requeued; what is
+  // ordered returns with its channel only.
   #nextRequeue(): Timer | undefined {
-    const { noAck, queueType } = this.subscription;
-    if (noAck || queueType === 'quorum') return undefined;
+    const { noAck, queueType, order } = this.subscription;
+    if (noAck || queueType === 'quorum' || order !== undefined) return undefined;
     return this.clock.after(REQUEUE_INTERVAL, () => this.requeue(), { background: true });
   }
 }

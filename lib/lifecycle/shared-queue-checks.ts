@@ -36,7 +36,7 @@ export function sharedQueueFaults(
     refuse(!isSame, option, first[option], other[option]);
   }
   for (const option of SHARED_IF_SET) {
-    const [expected, value] = [first[option], other[option]];
+    const [expected, value] = [givenOf(first, option), givenOf(other, option)];
     const areSet = expected !== undefined && value !== undefined;
     refuse(areSet && !isDeepStrictEqual(expected, value), option, expected, value);
   }
@@ -56,6 +56,15 @@ export function sharedQueueFaults(
     faults.push(texts.nothingUnmatched(unused.handler, catchAll.handler));
   }
   return faults;
+}
+
+// A kill switch that is switched off is set, too.
+function givenOf(
+  subscription: SubscriptionMetadata,
+  option: (typeof SHARED_IF_SET)[number],
+): unknown {
+  const isOff = option === 'killSwitch' && subscription.options.killSwitch === false;
+  return isOff ? false : subscription[option];
 }
 
 function isByBroker({ retry, deadLetter }: SubscriptionMetadata): boolean {

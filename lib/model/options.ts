@@ -60,7 +60,7 @@ export interface RetryOptions {
    * attempt included: those that were requeued unprocessed, or not acknowledged in time. Beyond it the
    * message is dead-lettered as a poison message; without `deadLetter` a line reports it and it is handled
    * again. At least `attempts`. Only quorum queues of RabbitMQ 4.3 and later report the count
-   * (`x-acquired-count`); elsewhere it has no effect.
+   * (`x-acquired-count`); elsewhere it has no effect, except on quorum queues with `order`.
    * @default 1000, or 10 times `attempts` if that is more
    */
   readonly maxDeliveries?: number;

@@ -25,7 +25,7 @@ export const PAUSE_CAUSES = [
 /**
  * Why a subscription is paused:
  * - `operator`: `SubscriptionRegistry.pause()` was called;
- * - `stuck`: it cannot go on by itself;
+ * - `stuck`: an ordered message cannot be handled, and `order.whenStuck` is `'pause'`;
  * - `tripped`: its kill switch has tripped;
  * - `pauseFor`: an outcome or a policy was `pauseFor()`;
  * - `republishFailed`: a message could not be republished.

@@ -142,7 +142,7 @@ export class ChannelLoop implements BrokerConsumer {
     const queue = this.#queue;
     const end = { channel, raw, queue, subscription, listener, clock };
     const explained = channelEndReason(end, ended);
-    this.#pause.closed(channel.usage);
+    this.#pause.closed({ ...channel.usage, isReturned: channel === this.#returned });
     this.#channelLost(ended);
     if (channel === this.#returned) return false;
     this.#lostAt = clock.monotonic();

@@ -13,6 +13,8 @@ export interface ClosedChannel {
   readonly hasSettled: boolean;
   /** Whether the delivery that was unsettled for longest was a redelivery; `undefined` if there was none. */
   readonly isOldestRedelivered: boolean | undefined;
+  /** Whether it was closed on purpose, to return what it held. */
+  readonly isReturned?: boolean;
 }
 
 /**
@@ -25,11 +27,11 @@ export class ReconnectPause {
   #failures = 0;
 
   /** A channel has closed. */
-  closed({ ageMs, hasSettled, isOldestRedelivered }: ClosedChannel): void {
+  closed({ ageMs, hasSettled, isOldestRedelivered, isReturned = false }: ClosedChannel): void {
     const wasStable = isOldestRedelivered
       ? ageMs >= STABLE_WITH_SUSPECT_AFTER
       : hasSettled || ageMs >= STABLE_AFTER;
-    if (wasStable) this.#failures = 0;
+    if (wasStable || isReturned) this.#failures = 0;
   }
 
   /** The length of the next pause, in ms: random, so that instances do not reconnect together. */

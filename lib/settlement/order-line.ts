@@ -35,6 +35,8 @@ export class OrderLine implements DeliveryLine {
   readonly #line: WaitingLine<InFlight>;
   readonly #waiting = new Set<InFlight>();
   readonly #begun = new Set<InFlight>();
+  /** Deliveries that had begun when their channel was lost: they are redelivered. */
+  readonly #lost = new WeakSet<InFlight>();
   readonly #timers = new Map<InFlight, Timer>();
   #isOpen = true;
   /** Whether the channel holds deliveries that it has to return before anything begins. */
@@ -76,6 +78,7 @@ export class OrderLine implements DeliveryLine {
     this.#line.clear();
     for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();
+    for (const inFlight of this.#begun) this.#lost.add(inFlight);
     // A handler that still runs keeps its lane, also if its message is redelivered meanwhile.
     this.#lanes.clear((head) => this.#begun.has(head));
     this.#isStale = false;
@@ -107,7 +110,8 @@ export class OrderLine implements DeliveryLine {
   /** Whether this takes over a delivery with the outcome of its handler; otherwise it is settled as any other. */
   keeps(inFlight: InFlight, outcome: Outcome): boolean {
     const { delivery, orderKey, settling, firstBegunAt = 0 } = inFlight;
-    if (orderKey === undefined || settling || !asksForRetry(outcome)) return false;
+    const isElsewhere = orderKey === undefined || this.#lost.has(inFlight);
+    if (isElsewhere || settling || !asksForRetry(outcome)) return false;
     const { host, subscription } = this;
     if (host.isStopping() || !this.#isOpen) {
       host.release(inFlight, outcome);
@@ -124,22 +128,21 @@ export class OrderLine implements DeliveryLine {
     const delayMs = 'delayMs' in verdict ? verdict.delayMs : 0;
     const heldMs = host.clock.monotonic() + delayMs - firstBegunAt;
     const { attempts } = subscription.retry ?? { attempts: Number.POSITIVE_INFINITY };
-    if (delivery.attempt >= attempts || heldMs > this.order.hold) {
-      return this.#stuck(inFlight, outcome);
-    }
+    const isStuck = delivery.attempt >= attempts || heldMs > this.order.hold;
+    if (isStuck && this.order.whenStuck === 'overtake') return false;
     if (host.releases?.(inFlight, outcome)) {
       host.release(inFlight, outcome);
       return true;
     }
+    if (isStuck) return this.#stuck(inFlight, outcome);
     const text = texts.result(delivery, texts.heldForRetry(delayMs), failureMarkOf(outcome));
     host.log.write('retrying', text);
     this.#retry(inFlight, orderKey, delayMs);
     return true;
   }
 
-  #stuck(inFlight: InFlight, outcome: Outcome): boolean {
+  #stuck(inFlight: InFlight, outcome: Outcome): true {
     const { host, order, subscription } = this;
-    if (order.whenStuck === 'overtake') return false;
     if (order.whenStuck === 'deadLetter') {
       host.carryOut(inFlight, outcome, decisionAtTheCap(subscription));
       return true;

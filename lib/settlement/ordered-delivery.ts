@@ -5,6 +5,7 @@ import type {
   SettleAction,
   Written,
 } from '../amqp/port';
+import { brokerCountOf } from '../delivery/attempt';
 import type { OutgoingMessage } from '../delivery/republish';
 import type { IncomingMessage } from '../model/delivery';
 import type { ReceiverHost } from './receiver-host';
@@ -16,7 +17,11 @@ import type { ReceiverHost } from './receiver-host';
 export class OrderedDelivery implements BrokerDelivery {
   readonly message: IncomingMessage;
   readonly queue: string;
-  readonly countsRedeliveries: boolean;
+  /**
+   * RabbitMQ counts each message that a closed channel returns, also one whose handler was never called: its
+   * count says nothing about attempts.
+   */
+  readonly countsRedeliveries = false;
   /** A requeued message would be republished instead, behind later ones. */
   readonly countsRequeues = false;
   readonly acquired: number;
@@ -25,8 +30,9 @@ export class OrderedDelivery implements BrokerDelivery {
   constructor(private readonly delivery: BrokerDelivery) {
     this.message = delivery.message;
     this.queue = delivery.queue;
-    this.countsRedeliveries = delivery.countsRedeliveries;
-    this.acquired = delivery.acquired;
+    // Before 4.3, RabbitMQ reports one count, that of all returns.
+    const counted = delivery.countsRedeliveries ? brokerCountOf(delivery.message) + 1 : 0;
+    this.acquired = delivery.acquired || counted;
   }
 
   /** Whether it is left to its channel: nothing of its key may begin on this channel. */

@@ -236,6 +236,40 @@ describe('order by key', async () => {
     },
   );
 
+  it.each<['classic' | 'quorum']>([['classic'], ['quorum']])(
+    'pauses cost no attempt, also those of messages that wait (%s)',
+    async (queueType) => {
+      const queue = unique('order.pauses');
+      const runs: string[] = [];
+      const gates: Gate[] = [];
+      const Handler = handlerOf(
+        { ...options(queue), queueType, retry: { attempts: 2 } },
+        async (payload: string, { attempt }) => {
+          runs.push(`${payload}.${attempt}`);
+          const gate = new Gate();
+          gates.push(gate);
+          await gate.promise;
+        },
+      );
+      const { registry, settled } = await startApp({ providers: [Handler] });
+      await send(queue, 'a1', 'a2', 'a3', 'a4');
+      for (let round = 1; round <= 3; round += 1) {
+        await until(() => gates.length === round && registry.get(Handler, 'handle').waiting > 0);
+        const paused = registry.pause(Handler, 'handle');
+        gates.at(-1)?.open();
+        await paused;
+        await broker.waitForReady(queue, 4 - round);
+        await registry.resume(Handler, 'handle');
+      }
+      await until(() => gates.length === 4);
+      gates.at(-1)?.open();
+      const settlements = await settled(4);
+      expect(runs).toEqual(['a1.1', 'a2.1', 'a3.1', 'a4.1']);
+      expect(settlements.map(({ decision }) => decision.kind)).toEqual(Array(4).fill('ack'));
+    },
+    20_000,
+  );
+
   it.each<[string, object, RegExp]>([
     [
       'no single active consumer',

@@ -226,6 +226,18 @@ describe('methods that share a queue', async () => {
       /cancelled: onUnmatched: expected .* 'skip'; found 'drop'/,
     ],
     [
+      'another kill switch',
+      { killSwitch: { minimum: 5 } },
+      { killSwitch: { minimum: 6 } },
+      /cancelled: killSwitch: expected .*minimum: 5.*; found .*minimum: 6/,
+    ],
+    [
+      'a kill switch that another method switches off',
+      { killSwitch: { minimum: 5 } },
+      { killSwitch: false },
+      /cancelled: killSwitch: expected .*minimum: 5.*; found false/,
+    ],
+    [
       'a policy for what none takes, and a method that takes everything',
       { onUnmatched: 'skip' },
       { when: undefined },

@@ -146,3 +146,30 @@ describe('the gate of a consumer whose queue would be deleted without it', () =>
     expect(needsConsumer(aSubscription())).toBe(false);
   });
 });
+
+describe('the gate of an ordered consumer', () => {
+  const options = { order: { by: () => 'key', instances: 1 as const } };
+
+  it('takes one message at a time out of the whole prefetch, and holds the rest', async () => {
+    const { gate, handled, deliver, prefetches, clock, settled } = setUp(options);
+    await gate.take('one');
+    deliver(1);
+    deliver(2);
+    deliver(3);
+    expect(handled).toEqual([1]);
+    await gate.take('one');
+    expect(handled).toEqual([1, 2]);
+    await clock.pass(30_000);
+    await gate.take('all');
+    expect(handled).toEqual([1, 2, 3]);
+    expect(prefetches).toEqual([PREFETCH, PREFETCH, PREFETCH]);
+    expect(settled).toEqual([]);
+  });
+
+  it('cancels the consumer as any other when none is taken', async () => {
+    const { gate, prefetches } = setUp(options);
+    await gate.take('none');
+    await gate.stop();
+    expect(prefetches).toEqual([0, 0]);
+  });
+});

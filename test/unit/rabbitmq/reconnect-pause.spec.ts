@@ -36,6 +36,7 @@ describe('after a channel that closed', () => {
       { hasSettled: true, isOldestRedelivered: false },
     ],
     ['was open for long', { ageMs: 10_000 }],
+    ['was closed to return what it held', { isReturned: true, isOldestRedelivered: true }],
     ['was open for very long with a redelivery left', { ageMs: 60_000, isOldestRedelivered: true }],
   ])('and %s it is short again', (_what, channel) => {
     pause.closed(aChannel(channel));
