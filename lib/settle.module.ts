@@ -28,6 +28,7 @@ import type { SettleModuleOptions } from './model/settle-options';
 import { EnhancerFinder } from './nest/enhancers';
 import { SubscriptionExplorer } from './nest/explorer';
 import { HandlerCaller } from './nest/handler-caller';
+import { RequestScope } from './nest/request-scope';
 import { RunningApplication } from './nest/running-application';
 import { subscriptionProviders } from './nest/subscription-providers';
 import { CLOCK, CONNECTIONS, EXIT, LOGGER, RESOLVED_OPTIONS, SETTLE_OPTIONS } from './nest/tokens';
@@ -83,6 +84,7 @@ const providers: readonly Provider[] = [
   },
   SubscriptionExplorer,
   EnhancerFinder,
+  RequestScope,
   HandlerCaller,
   SubscriptionPlanner,
   SubscriptionLogs,

@@ -108,7 +108,8 @@ export class ActiveSubscriptionFactory {
     if (subscription.batch !== undefined) {
       return batchChainOf({ ...parts, ...this.caller.batchCallOf(handler, subscription.options) });
     }
-    return chainOf({ ...parts, call: this.caller.callOf(handler, subscription.options) });
+    const { options, requestScope } = subscription;
+    return chainOf({ ...parts, call: this.caller.callOf(handler, options, requestScope) });
   }
 
   #hostOf(

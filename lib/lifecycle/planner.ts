@@ -11,6 +11,7 @@ import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { controllerFaults, EnhancerFinder } from '../nest/enhancers';
 import { type HandlerMethod, SubscriptionExplorer } from '../nest/explorer';
 import { parameterFaults } from '../nest/parameters';
+import { scopeFaults } from '../nest/request-scope';
 import { effectiveSubscription } from '../nest/subscription-providers';
 import { CONNECTIONS, LOGGER, SETTLE_OPTIONS } from '../nest/tokens';
 import { joinOptions } from '../subscribe/bindings';
@@ -66,13 +67,12 @@ export class SubscriptionPlanner {
       ...batchFaults(planned),
       ...optionFaults,
       ...interceptorFaults,
-      ...explored.faults,
       ...faults,
       ...golevelupConflictsIn(planned, explored.golevelupHandlers),
     ];
     if (all.length > 0) throw new SettleStartupError([...new Set(all)]);
     this.#warnOfUnused(explored.unused);
-    if (planned.length > 0) this.#warnOfRequestScope();
+    this.#warnOfRequestScope(planned);
     if (resolved.defaults.onError === undefined) this.#warnOfErrorBehavior(planned);
     return { planned, interceptors };
   }
@@ -97,8 +97,9 @@ export class SubscriptionPlanner {
     }
   }
 
-  #warnOfRequestScope(): void {
-    const skipped = this.enhancers.skippedForMessages();
+  #warnOfRequestScope(planned: readonly PlannedSubscription[]): void {
+    if (planned.every(({ subscription }) => subscription.requestScope)) return;
+    const skipped = this.enhancers.requestScoped().map(({ name }) => name);
     if (skipped.length === 0) return;
     writeLine(this.logger, 'request-scoped-enhancers', texts.requestScopedEnhancers(skipped));
   }
@@ -136,7 +137,7 @@ export class SubscriptionPlanner {
     const { handler, connection, subscription: base } = plan;
     const lookup = base.options.name ?? connection.defaultHandler;
     if (lookup === undefined) {
-      faults.push(...subscriptionFaults(base, connection));
+      faults.push(...subscriptionFaults(plan));
       return [plan];
     }
     const entries = connection.handlerOptions(lookup);
@@ -145,20 +146,19 @@ export class SubscriptionPlanner {
       return [];
     }
     return entries.map((entry) => {
-      const named: SubscribeOptions = { ...entry, name: lookup };
-      const subscription = effectiveSubscription(this.modules, handler, options, defaults, named);
-      faults.push(...subscriptionFaults(subscription, connection));
-      return { handler, subscription, connection };
+      const all: SubscribeOptions = { ...entry, name: lookup };
+      const subscription = effectiveSubscription(this.modules, handler, options, defaults, all);
+      const named = { handler, subscription, connection };
+      faults.push(...subscriptionFaults(named));
+      return named;
     });
   }
 }
 
-function subscriptionFaults(
-  subscription: SubscriptionMetadata,
-  connection: BrokerConnection,
-): string[] {
+function subscriptionFaults({ handler, subscription, connection }: PlannedSubscription): string[] {
   return [
     ...faultsOf(subscription),
+    ...scopeFaults(handler, subscription),
     ...schemaFaults(subscription),
     ...routingFaults(subscription, connection),
     ...limitFaults(subscription, connection),

@@ -37,14 +37,18 @@ export const applicationTexts = {
     `RabbitMQModule: connection "${connection}": defaultSubscribeErrorBehavior ${behavior} does not apply to @Subscribe. Set defaults: { onError } of SettleModule: 'skip' for ACK, 'drop' for NACK.`,
   interceptorNotProvided: (name: string): string =>
     `SettleModule: interceptors: ${name}: expected a singleton provider of the application; found none. Add it to the providers of a module`,
-  unusableScope: (handler: string, scope: string): string =>
-    `${handler}: the provider is ${scope}; @Subscribe needs a singleton provider`,
+  requestScopeExpected: (handler: string, isTransient: boolean): string => {
+    const scope = isTransient
+      ? 'transient'
+      : 'request-scoped, itself or by what it or its enhancers inject';
+    return `${handler}: requestScope: expected true, since the provider is ${scope}; found false`;
+  },
   undecoratedParameter: (handler: string, index: number): string =>
     `${handler}: parameter ${index}: expected a decorator, since another parameter has one; found none. Only the first parameter can go without and receives the payload`,
   classEnhancerOnController: (handler: string, kind: string, name: string): string =>
     `${handler}: ${kind}: expected instances; found the class ${name}. Nest ignores it on a controller here; use new ${name}(...), or move the method to a provider`,
   requestScopedEnhancers: (names: readonly string[]): string =>
-    `request-scoped global enhancers do not run for messages: ${names.join(', ')}`,
+    `request-scoped global enhancers do not run for subscriptions without requestScope: true: ${names.join(', ')}`,
   noConnectionFor: (
     handler: string,
     wanted: string | undefined,

@@ -68,7 +68,7 @@ export interface OrderOptions {
 }
 
 /**
- * How a subscription consumes, and what it holds back.
+ * How a subscription consumes, what it holds back, and which providers it uses.
  * @publicApi
  */
 export interface ConsumerOptions {
@@ -135,4 +135,13 @@ export interface ConsumerOptions {
    * @example '1h'
    */
   readonly consumerTimeout?: Duration;
+  /**
+   * Whether each delivery has its own instances of request-scoped providers: of the class of the method, of what it
+   * injects, and of guards, pipes, interceptors and filters. `@Inject(REQUEST)` is the `Delivery`. A provider that
+   * is request-scoped, or transient, needs it. What a constructor or a factory throws is an error of the handler:
+   * `onError` applies. Not together with `batch`.
+   * @default false
+   * @example true
+   */
+  readonly requestScope?: boolean;
 }

@@ -84,6 +84,8 @@ export interface SubscriptionMetadata {
   readonly onError: ErrorPolicy;
   readonly onPanic: FailurePolicy;
   readonly onInvalidPayload: FailurePolicy;
+  /** Whether each delivery has its own request-scoped providers. */
+  readonly requestScope: boolean;
   readonly noAck: boolean;
   readonly declare: {
     readonly queue: boolean;

@@ -7,10 +7,11 @@ export type PipePayload = (delivery: DeliveryRecord) => Promise<unknown>;
 
 /** Calls a handler through Nest's enhancers: resolves with its result, or rejects with its failure. */
 export async function invoke(
+  instance: object,
   enhancers: Enhancers,
   call: (invocation: Invocation) => unknown,
 ): Promise<unknown> {
-  const invocation: Invocation = { entered: false };
+  const invocation: Invocation = { instance, entered: false };
   let value: unknown;
   try {
     value = await call(invocation);
@@ -37,7 +38,7 @@ export function pipeOf(
       const [piped] = (await fill(payload, message, headers, delivery)) as unknown[];
       return piped;
     } catch (error) {
-      throw toFailure({ entered: false, refused: { error } }, error, enhancers);
+      throw toFailure({ instance: {}, entered: false, refused: { error } }, error, enhancers);
     }
   };
 }

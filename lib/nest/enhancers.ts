@@ -7,6 +7,7 @@ import {
   PIPES_METADATA,
 } from '@nestjs/common/constants';
 import { ApplicationConfig } from '@nestjs/core';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper';
 import { texts } from '../log/texts';
 import { textOf } from '../log/thrown';
 import { isModuleCheck } from '../subscribe/module-check';
@@ -19,6 +20,10 @@ export interface Enhancers {
   readonly interceptors: readonly string[];
   readonly filters: readonly string[];
 }
+
+type RequestScoped = { readonly [kind in keyof Enhancers]: readonly InstanceWrapper[] };
+
+const NONE: RequestScoped = { guards: [], pipes: [], interceptors: [], filters: [] };
 
 /** How much of a stack is searched for the name of an enhancer. */
 const LONGEST_STACK = 16_384;
@@ -35,17 +40,23 @@ const METADATA = {
 export class EnhancerFinder {
   constructor(private readonly config: ApplicationConfig) {}
 
-  /** Global enhancers count: what a global guard denies must not run. */
-  of(handler: HandlerMethod): Enhancers {
+  /**
+   * Global enhancers count: what a global guard denies must not run.
+   * @param requestScope whether those that are request-scoped run.
+   */
+  of(handler: HandlerMethod, requestScope: boolean): Enhancers {
     const { config } = this;
+    const scoped = requestScope ? this.#requestScoped() : NONE;
+    const named = (kind: keyof Enhancers, global: readonly unknown[]): readonly string[] => [
+      ...namesOf(global),
+      ...scoped[kind].map(({ name }) => name),
+      ...localNames(handler, kind),
+    ];
     return {
-      guards: [...namesOf(config.getGlobalGuards()), ...localNames(handler, 'guards')],
-      pipes: [...namesOf(config.getGlobalPipes()), ...localNames(handler, 'pipes')],
-      interceptors: [
-        ...namesOf(config.getGlobalInterceptors()),
-        ...localNames(handler, 'interceptors'),
-      ],
-      filters: [...namesOf(config.getGlobalFilters()), ...localNames(handler, 'filters')],
+      guards: named('guards', config.getGlobalGuards()),
+      pipes: named('pipes', config.getGlobalPipes()),
+      interceptors: named('interceptors', config.getGlobalInterceptors()),
+      filters: named('filters', config.getGlobalFilters()),
     };
   }
 
@@ -54,15 +65,19 @@ export class EnhancerFinder {
     return namesOf(this.config.getGlobalPipes());
   }
 
-  /** The names of global enhancers that are request-scoped: Nest runs them for requests only. */
-  skippedForMessages(): readonly string[] {
+  /** Global enhancers that are request-scoped: they run for subscriptions with `requestScope` only. */
+  requestScoped(): readonly InstanceWrapper[] {
+    return Object.values(this.#requestScoped()).flat();
+  }
+
+  #requestScoped(): RequestScoped {
     const { config } = this;
-    return [
-      ...config.getGlobalRequestGuards(),
-      ...config.getGlobalRequestPipes(),
-      ...config.getGlobalRequestInterceptors(),
-      ...config.getGlobalRequestFilters(),
-    ].map((wrapper) => wrapper.name);
+    return {
+      guards: config.getGlobalRequestGuards(),
+      pipes: config.getGlobalRequestPipes(),
+      interceptors: config.getGlobalRequestInterceptors(),
+      filters: config.getGlobalRequestFilters(),
+    };
   }
 }
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper';
-import { texts } from '../log/texts';
 import type { SubscribeOptions } from '../model/options';
 import { classNames, subscribeOptionsOf } from '../subscribe/decorated-classes';
 import type { HandlerClass } from '../subscribe/token';
@@ -9,6 +8,7 @@ import { type GolevelupHandler, golevelupHandlersOf } from './golevelup-handlers
 
 /** One decorated method of one provider or controller of this application. */
 export interface HandlerMethod {
+  /** The singleton, or, for a provider of another scope, an object of the class without a constructor's work. */
   readonly instance: object;
   readonly type: HandlerClass;
   readonly method: string;
@@ -16,8 +16,8 @@ export interface HandlerMethod {
   readonly label: string;
   readonly options: readonly SubscribeOptions[];
   readonly isController: boolean;
-  /** The id of the provider in Nest's container. */
-  readonly id: string;
+  /** The provider in Nest's container. */
+  readonly provider: InstanceWrapper;
 }
 
 /** What the container of an application holds. */
@@ -27,8 +27,6 @@ export interface Explored {
   readonly golevelupHandlers: readonly GolevelupHandler[];
   /** The names of classes with handlers that no module provides. */
   readonly unused: readonly string[];
-  /** Faults of the providers of handlers, a line each. */
-  readonly faults: readonly string[];
 }
 
 /** Finds the decorated methods of the application, without side effects: no getter is read. */
@@ -41,7 +39,6 @@ export class SubscriptionExplorer {
 
   explore(): Explored {
     const handlers: HandlerMethod[] = [];
-    const faults: string[] = [];
     const seen = new Set<object>();
     const explore = (wrapper: InstanceWrapper, isController: boolean): void => {
       const prototype = prototypeOf(wrapper);
@@ -51,12 +48,7 @@ export class SubscriptionExplorer {
         if (options === undefined) continue;
         const type = prototype.constructor as HandlerClass;
         const label = `${type.name}.${method}`;
-        const scope = scopeFault(wrapper);
-        if (scope !== undefined) {
-          faults.push(texts.unusableScope(label, scope));
-          continue;
-        }
-        const instance = wrapper.instance as object;
+        const instance: object = wrapper.instance ?? Object.create(prototype);
         if (
           seen.has(instance) &&
           handlers.some((one) => one.instance === instance && one.method === method)
@@ -64,7 +56,7 @@ export class SubscriptionExplorer {
           continue;
         }
         seen.add(instance);
-        handlers.push({ instance, type, method, label, options, isController, id: wrapper.id });
+        handlers.push({ instance, type, method, label, options, isController, provider: wrapper });
       }
     };
     const providers = this.discovery.getProviders();
@@ -73,22 +65,18 @@ export class SubscriptionExplorer {
     for (const wrapper of controllers) explore(wrapper, true);
     const unused = classNames([...providers, ...controllers], false);
     const golevelupHandlers = golevelupHandlersOf(this.discovery, this.scanner);
-    return { handlers, golevelupHandlers, unused, faults };
+    return { handlers, golevelupHandlers, unused };
   }
 }
 
-function prototypeOf({ instance, metatype, isNotMetatype }: InstanceWrapper): object | undefined {
+function prototypeOf(wrapper: InstanceWrapper): object | undefined {
+  const { instance, metatype, isNotMetatype, token } = wrapper;
   // A request-scoped provider's instance is a bare object made from its prototype.
   if (typeof instance === 'object' && instance !== null) {
     return Object.getPrototypeOf(instance) ?? undefined;
   }
-  const isClass = !isNotMetatype && typeof metatype === 'function';
-  return isClass ? (metatype.prototype as object | undefined) : undefined;
-}
-
-function scopeFault(wrapper: InstanceWrapper): string | undefined {
-  if (wrapper.isTransient) return 'transient';
-  return wrapper.isDependencyTreeStatic()
-    ? undefined
-    : 'request-scoped, itself or by what it injects';
+  // What a request-scoped factory makes is known by its token only.
+  if (isNotMetatype && wrapper.isDependencyTreeStatic()) return undefined;
+  const type = isNotMetatype ? token : metatype;
+  return typeof type === 'function' ? (type.prototype as object | undefined) : undefined;
 }

@@ -1,30 +1,19 @@
-import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
-import {
-  EXCEPTION_FILTERS_METADATA,
-  PARAMTYPES_METADATA,
-  ROUTE_ARGS_METADATA,
-} from '@nestjs/common/constants';
 import { ExternalContextCreator } from '@nestjs/core';
+import { isObservable } from 'rxjs';
+import type { DeliveryRecord } from '../delivery/delivery-record';
 import type { SubscribeOptions } from '../model/options';
 import type { CallBatch } from '../pipeline/batch';
-import type { CallHandler } from '../pipeline/call';
+import { type CallHandler, lastValueOf } from '../pipeline/call';
 import { invoke, type PipePayload, payloadsOf, pipeOf } from './calls';
-import { EnhancerFinder, type Enhancers, hasEnhancers, withoutModuleCheck } from './enhancers';
+import { EnhancerFinder, type Enhancers, hasEnhancers } from './enhancers';
 import type { HandlerMethod } from './explorer';
-import { CONTEXT_TYPE, markAsRabbitHandler } from './golevelup-metadata';
-import { type CallArguments, runBody } from './invocation';
-import {
-  hasDecoratedParameters,
-  hasUndecoratedPayload,
-  parametersOf,
-  parameterTypes,
-  parameterValues,
-} from './parameters';
+import { HandlerContexts, type Method } from './handler-contexts';
+import { hasDecoratedParameters, hasUndecoratedPayload } from './parameters';
+import { RequestScope } from './request-scope';
 
-type Method = (...args: readonly unknown[]) => unknown;
-
-const ALL_OFF = { guards: false, interceptors: false, filters: false };
+/** Calls the method of an instance, inside of Nest's context. */
+type CallInstance = (instance: object, delivery: DeliveryRecord) => unknown;
 
 /**
  * Builds the call of a handler. If no enhancer applies and no parameter is decorated, the method is called
@@ -32,24 +21,27 @@ const ALL_OFF = { guards: false, interceptors: false, filters: false };
  */
 @Injectable()
 export class HandlerCaller {
-  #made = 0;
-
   constructor(
     private readonly contexts: ExternalContextCreator,
     private readonly finder: EnhancerFinder,
+    private readonly scope: RequestScope,
   ) {}
 
-  /** @param options of the subscription; guards and interceptors find them as golevelup's metadata. */
-  callOf(handler: HandlerMethod, options: SubscribeOptions): CallHandler {
-    const enhancers = this.finder.of(handler);
-    const { instance, method } = handler;
-    if (hasEnhancers(enhancers) || hasDecoratedParameters(handler)) {
-      return this.#callThroughNest(handler, options, enhancers);
+  /**
+   * @param options of the subscription; guards and interceptors find them as golevelup's metadata.
+   * @param requestScope whether each delivery has its own request-scoped providers.
+   */
+  callOf(handler: HandlerMethod, options: SubscribeOptions, requestScope: boolean): CallHandler {
+    const enhancers = this.finder.of(handler, requestScope);
+    const isThroughNest = hasEnhancers(enhancers) || hasDecoratedParameters(handler);
+    if (requestScope) return this.#scopedCallOf(handler, options, isThroughNest && enhancers);
+    const { instance } = handler;
+    if (isThroughNest) {
+      const call = this.#throughNest(handler, options, enhancers)();
+      return (delivery) => call(instance, delivery);
     }
-    // Looked up at each call, so that a test's spy on the instance takes effect.
-    const host = instance as Record<string, Method>;
-    return (delivery) =>
-      host[method]?.(delivery.payload, delivery.message, delivery.headers, delivery);
+    const call = directCallOf(handler);
+    return (delivery) => call(instance, delivery);
   }
 
   /** The call of a method that handles batches, and the pipes of one payload, if there are any. */
@@ -57,9 +49,9 @@ export class HandlerCaller {
     handler: HandlerMethod,
     options: SubscribeOptions,
   ): { readonly call: CallBatch; readonly pipe: PipePayload | undefined } {
-    const enhancers = this.finder.of(handler);
+    const enhancers = this.finder.of(handler, false);
     const { instance, method } = handler;
-    const fill = this.#argumentsOf(handler, enhancers);
+    const fill = new HandlerContexts(this.contexts, handler, enhancers).argumentsOf()?.();
     const host = instance as Record<string, Method>;
     const around = { ...enhancers, pipes: [] };
     const call: CallBatch = hasEnhancers(around)
@@ -73,17 +65,37 @@ export class HandlerCaller {
     return hasUndecoratedPayload(handler) ? this.finder.globalPipes() : [];
   }
 
-  #callThroughNest(
+  #scopedCallOf(
+    handler: HandlerMethod,
+    options: SubscribeOptions,
+    enhancers: Enhancers | false,
+  ): CallHandler {
+    const direct = directCallOf(handler);
+    const callIn = enhancers && this.#throughNest(handler, options, enhancers);
+    return (delivery) =>
+      this.scope.run(handler, delivery, async (instance, contextId) => {
+        const call = callIn ? callIn(contextId) : direct;
+        const result = await call(instance, delivery);
+        // The scope lasts as long as the handler works.
+        return isObservable(result) ? lastValueOf(result) : result;
+      });
+  }
+
+  #throughNest(
     handler: HandlerMethod,
     options: SubscribeOptions,
     enhancers: Enhancers,
-  ): CallHandler {
-    const call = this.#chainOf(handler, options, enhancers, this.#argumentsOf(handler, enhancers));
-    return (delivery) => {
-      const { payload, message, headers } = delivery;
-      return invoke(enhancers, (invocation) =>
-        call(payload, message, headers, delivery, invocation),
-      );
+  ): (...context: Parameters<ReturnType<HandlerContexts['chainOf']>>) => CallInstance {
+    const contexts = new HandlerContexts(this.contexts, handler, enhancers);
+    const chainIn = contexts.chainOf(options, contexts.argumentsOf());
+    return (contextId) => {
+      const call = chainIn(contextId);
+      return (instance, delivery) => {
+        const { payload, message, headers } = delivery;
+        return invoke(instance, enhancers, (invocation) =>
+          call(payload, message, headers, delivery, invocation),
+        );
+      };
     };
   }
 
@@ -93,119 +105,33 @@ export class HandlerCaller {
     options: SubscribeOptions,
     enhancers: Enhancers,
   ): CallBatch {
-    const call = this.#chainOf(handler, options, enhancers, (...all) => all.slice(0, 2));
+    const contexts = new HandlerContexts(this.contexts, handler, enhancers);
+    const call = contexts.chainOf(
+      options,
+      () =>
+        (...all) =>
+          all.slice(0, 2),
+    )();
     return (batch) => {
       const all = {
         captureContext: (): void => {
           for (const delivery of batch) delivery.captureContext();
         },
       };
-      return invoke(enhancers, (invocation) =>
+      return invoke(handler.instance, enhancers, (invocation) =>
         call(payloadsOf(batch), batch, undefined, all, invocation),
       );
     };
   }
-
-  // Filters run in a context of their own around everything else, so that what was thrown is known before one
-  // of them turns it into something else.
-  #chainOf(
-    handler: HandlerMethod,
-    options: SubscribeOptions,
-    enhancers: Enhancers,
-    resolveArguments: Method | undefined,
-  ): Method {
-    const { instance, method } = handler;
-    const body: Method = (...all) => {
-      const [, , , delivery, invocation] = all as unknown as CallArguments;
-      delivery.captureContext(); // That of guards and interceptors.
-      const enter = (args: readonly unknown[]): unknown =>
-        runBody(invocation, () => (instance as Record<string, Method>)[method]?.(...args));
-      if (resolveArguments === undefined) return enter(all.slice(0, 4));
-      return Promise.resolve(resolveArguments(...all)).then(
-        (args) => enter(args as unknown[]),
-        (error: unknown) => {
-          invocation.refused = { error };
-          throw error;
-        },
-      );
-    };
-    const inner = this.#context(handler, body, {
-      guards: true,
-      interceptors: true,
-      filters: false,
-    });
-    markAsRabbitHandler(body, options);
-    if (enhancers.filters.length === 0) return inner;
-    const noting: Method = async (...all) => {
-      try {
-        return await inner(...all);
-      } catch (error) {
-        (all as unknown as CallArguments)[4].raised = { error };
-        throw error;
-      }
-    };
-    return this.#context(handler, noting, { ...ALL_OFF, filters: true });
-  }
-
-  #context(handler: HandlerMethod, callback: Method, options: typeof ALL_OFF): Method {
-    copyMetadata(handler, callback);
-    return this.contexts.create(
-      handler.instance as never,
-      callback as never,
-      this.#freshName(handler),
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      options,
-      CONTEXT_TYPE as never,
-    );
-  }
-
-  /**
-   * Resolves the parameters and runs their pipes; `undefined` if the handler takes the four values as they are.
-   * Nest stores parameters by class name and method name, so that classes of the same name, or golevelup's own
-   * handlers, would share them: each call has a name of its own.
-   */
-  #argumentsOf(handler: HandlerMethod, enhancers: Enhancers): Method | undefined {
-    const isDecorated = hasDecoratedParameters(handler);
-    if (!isDecorated && enhancers.pipes.length === 0) return undefined;
-    const name = this.#freshName(handler);
-    const { instance, type, method, id } = handler;
-    Reflect.defineMetadata(ROUTE_ARGS_METADATA, parametersOf(handler), type, name);
-    Reflect.defineMetadata(PARAMTYPES_METADATA, parameterTypes(handler), type.prototype, name);
-    const host = Object.create(instance, { [name]: { value: Reflect.get(instance, method) } });
-    const collect: Method = (...args) => args;
-    copyMetadata(handler, collect);
-    const fill = this.contexts.create(
-      host,
-      collect as never,
-      name,
-      ROUTE_ARGS_METADATA,
-      parameterValues,
-      undefined,
-      id,
-      ALL_OFF,
-      CONTEXT_TYPE as never,
-    ) as Method;
-    if (isDecorated) return fill;
-    return async (...all) => [...((await fill(...all)) as unknown[]), ...all.slice(1, 4)];
-  }
-
-  #freshName({ method }: HandlerMethod): string {
-    this.#made += 1;
-    return `${method}:settle:${this.#made}`;
-  }
 }
 
-// Guards and interceptors read their metadata from the function that Nest is given.
-function copyMetadata({ type, method }: HandlerMethod, target: Method): void {
-  const source: unknown = type.prototype[method];
-  if (typeof source !== 'function') return;
-  for (const key of Reflect.getMetadataKeys(source)) {
-    const value: unknown = Reflect.getMetadata(key, source);
-    const isFilters = key === EXCEPTION_FILTERS_METADATA;
-    Reflect.defineMetadata(key, isFilters ? withoutModuleCheck(value) : value, target);
-  }
-  Object.defineProperty(target, 'name', { value: method });
+// Looked up at each call, so that a test's spy on the instance takes effect.
+function directCallOf({ method }: HandlerMethod): CallInstance {
+  return (instance, delivery) =>
+    (instance as Record<string, Method>)[method]?.(
+      delivery.payload,
+      delivery.message,
+      delivery.headers,
+      delivery,
+    );
 }

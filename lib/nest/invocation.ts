@@ -9,6 +9,8 @@ import { type Enhancers, enhancerNameFor, pipeNameFor } from './enhancers';
 
 /** The record of one call of a handler through Nest's enhancers. */
 export interface Invocation {
+  /** The one whose method is called. */
+  readonly instance: object;
   /** Whether the handler has started. */
   entered: boolean;
   /** What the handler returned, if it did; of an Observable the last value. */

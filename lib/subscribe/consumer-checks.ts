@@ -44,12 +44,13 @@ function refuseOrder(subscription: SubscriptionMetadata, refuse: Refuse): void {
 }
 
 function refuseBatch(
-  { batch, noAck }: SubscriptionMetadata,
+  { batch, noAck, requestScope }: SubscriptionMetadata,
   { concurrency }: SubscribeOptions,
   refuse: Refuse,
 ): void {
   if (batch === undefined) return;
   refuse(noAck, 'batch', texts.notWithNoAck, batch);
+  refuse(requestScope === true, 'requestScope', 'false beside batch', requestScope);
   const expected = 'no such option beside batch, which has batch.concurrency';
   refuse(concurrency !== undefined, 'concurrency', expected, concurrency);
 }

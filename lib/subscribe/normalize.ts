@@ -89,6 +89,7 @@ function checked(
     onError: errorPolicyOf(valid.onError),
     onPanic: valid.onPanic,
     onInvalidPayload: valid.onInvalidPayload,
+    requestScope: valid.requestScope,
     noAck,
     declare: declareOf(valid.declare, options.createQueueIfNotExists),
     deserializer: valid.deserializer,

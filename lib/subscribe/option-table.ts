@@ -141,6 +141,7 @@ export const SUBSCRIBE_OPTIONS: Readonly<Record<keyof SubscribeOptions, OptionRo
     inDefaults: true,
     accepts: (value) => typeof value === 'object' && value !== null,
   },
+  requestScope: { ...BOOLEAN, accepts: (value) => typeof value === 'boolean' },
   noAck: BOOLEAN,
   declare: {
     expected: 'true, false or an object',

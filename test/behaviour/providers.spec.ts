@@ -105,24 +105,27 @@ describe('a provider with a subscription', async () => {
   });
 
   it.each<[what: string, scope: Scope, dependsOnly: boolean, found: RegExp]>([
-    ['request-scoped', Scope.REQUEST, false, /request-scoped/],
+    ['request-scoped', Scope.REQUEST, false, /request-scoped, itself or by what/],
     ['transient', Scope.TRANSIENT, false, /transient/],
-    ['request-scoped by a dependency', Scope.REQUEST, true, /request-scoped/],
-  ])('that is %s is a startup error', async (_what, scope, dependsOnly, found) => {
-    @Injectable({ scope })
-    class PerRequest {}
-    @Injectable(dependsOnly ? {} : { scope })
-    class Handler {
-      constructor(@Inject(PerRequest) readonly dependency: PerRequest) {}
-      @Subscribe({ queue: unique('scoped') })
-      handle(): void {}
-    }
-    const starting = startApp({ providers: [PerRequest, Handler] });
-    await expect(starting).rejects.toThrow(found);
-    await expect(starting).rejects.toThrow(
-      /^Handler\.handle: the provider is .*; @Subscribe needs a singleton provider$/,
-    );
-  });
+    ['request-scoped by a dependency', Scope.REQUEST, true, /request-scoped, itself or by what/],
+  ])(
+    'that is %s needs requestScope, or is a startup error',
+    async (_what, scope, dependsOnly, found) => {
+      @Injectable({ scope })
+      class PerRequest {}
+      @Injectable(dependsOnly ? {} : { scope })
+      class Handler {
+        constructor(@Inject(PerRequest) readonly dependency: PerRequest) {}
+        @Subscribe({ queue: unique('scoped') })
+        handle(): void {}
+      }
+      const starting = startApp({ providers: [PerRequest, Handler] });
+      await expect(starting).rejects.toThrow(found);
+      await expect(starting).rejects.toThrow(
+        /^Handler\.handle: requestScope: expected true, since the provider is .*; found false$/,
+      );
+    },
+  );
 });
 
 describe('decorators around @Subscribe', async () => {

@@ -90,7 +90,7 @@ describe('a startup error', async () => {
       /^Billing\.invalid: onInvalidPayload: expected .*; found 'retry'$/,
       /^Billing\.invalid: timeout: expected .*; found 'soon'$/,
       /^Orders\.placed: guards: expected instances; found the class Guard/,
-      /^PerRequest\.handle: the provider is request-scoped, .*; @Subscribe needs a singleton provider$/,
+      /^PerRequest\.handle: requestScope: expected true, since the provider is request-scoped.*; found false$/,
     ];
     for (const pattern of expected) expect(lines).toContainEqual(expect.stringMatching(pattern));
     expect(lines).toHaveLength(expected.length);

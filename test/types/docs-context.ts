@@ -1,5 +1,6 @@
-// The snippets of docs/configuration.md, "The current delivery".
-import { Injectable, Logger } from '@nestjs/common';
+// The snippets of docs/configuration.md, "The current delivery" and "Request-scoped providers".
+import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
 import { ClsService } from 'nestjs-cls';
 import {
   currentDelivery,
@@ -7,6 +8,7 @@ import {
   type InjectableDeliveryInterceptor,
   type Outcome,
   SettleModule,
+  Subscribe,
 } from 'nestjs-settle';
 
 export const settle = SettleModule.forRoot({ context: true });
@@ -29,5 +31,33 @@ export class ClsForDeliveries implements InjectableDeliveryInterceptor {
       this.cls.set('messageId', delivery.messageId);
       return next();
     });
+  }
+}
+
+interface Invoice {
+  readonly number: string;
+}
+
+@Injectable({ scope: Scope.REQUEST })
+export class UnitOfWork {
+  readonly tenant: unknown;
+  readonly #added: Invoice[] = [];
+
+  constructor(@Inject(REQUEST) delivery: Delivery) {
+    this.tenant = delivery.headers.tenant;
+  }
+
+  async add(invoice: Invoice): Promise<void> {
+    this.#added.push(invoice);
+  }
+}
+
+@Injectable()
+export class Invoices {
+  constructor(private readonly unit: UnitOfWork) {}
+
+  @Subscribe({ queue: 'invoices', requestScope: true })
+  async bill(invoice: Invoice): Promise<void> {
+    await this.unit.add(invoice);
   }
 }

@@ -44,6 +44,7 @@ export const all: SubscribeOptions = {
   onError: [on(BankTimeout, 'retryAfter'), on([Declined, TypeError], drop('no')), 'drop'],
   onPanic: 'failFastOnce',
   onInvalidPayload: retryAfter(5),
+  requestScope: true,
   noAck: false,
   declare: { queue: false, waiting: true, deadLetter: true },
 };

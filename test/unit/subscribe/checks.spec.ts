@@ -34,6 +34,8 @@ describe('a fault names the handler, the option and the found value', () => {
     ['onError', "'BankTimeout'", { queue: 'q', onError: on('BankTimeout' as never, 'drop') }],
     ['onError', '[ undefined ]', { queue: 'q', onError: [on([undefined as never], 'drop')] }],
     // Single values.
+    ['requestScope', "'yes'", { queue: 'q', requestScope: 'yes' }],
+    ['requestScope', 'true', { queue: 'q', requestScope: true, batch: { size: 5 } }],
     ['prefetch', '0', { queue: 'q', prefetch: 0 }],
     ['prefetch', '65536', { queue: 'q', prefetch: 65_536 }],
     ['prefetch', '1.5', { queue: 'q', prefetch: 1.5 }],
@@ -196,6 +198,7 @@ describe('valid options', () => {
         onError: 'drop',
         onPanic: 'failFastOnce',
         onInvalidPayload: 'skip',
+        requestScope: true,
         noAck: false,
         declare: { queue: true, waiting: true, deadLetter: false },
       },

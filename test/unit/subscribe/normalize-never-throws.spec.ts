@@ -19,6 +19,7 @@ describe('normalize and joinOptions never throw', () => {
       'onError',
       'onPanic',
       'onInvalidPayload',
+      'requestScope',
       'noAck',
       'declare',
     ],

@@ -35,6 +35,7 @@ describe('normalize', () => {
       onError: { rules: [], otherwise: 'drop' },
       onPanic: 'failFast',
       onInvalidPayload: 'drop',
+      requestScope: false,
       noAck: false,
       declare: ALL,
       deserializer: undefined,
