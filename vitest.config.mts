@@ -7,7 +7,8 @@ const plugins = [swc.vite({ module: { type: 'es6' } })];
 
 /** By default the short form; `full`, and `soak` for one long run. */
 function faultSpecs(form: string | undefined): string[] {
-  const names = form === 'soak' ? ['soak'] : form === 'full' ? ['faults', 'cluster'] : ['faults'];
+  const inFull = form === 'full' ? ['cluster'] : [];
+  const names = form === 'soak' ? ['soak'] : ['faults', 'repeated', ...inFull];
   return names.map((name) => `test/faults/${name}.spec.ts`);
 }
 

@@ -54,6 +54,8 @@ export class FaultRun {
   faults = 0;
   /** How long it took until a service ran a handler again, in ms, one for each fault that was measured. */
   readonly recoveries: number[] = [];
+  /** How long shutdowns under load took, in ms. */
+  readonly shutdowns: number[] = [];
   #inFlightAtFaults = 0;
   #started = 0;
   #startedAt = 0;

@@ -16,8 +16,10 @@ export interface ScenarioOptions
   extends Omit<FaultRunOptions, Known>,
     Partial<Pick<FaultRunOptions, Known>> {
   readonly faults: readonly Fault[];
-  /** How often each fault is injected; 5 times as often in full. */
+  /** How often each fault is injected; `repeats` times as often in full. */
   readonly times?: number;
+  /** 5 by default. */
+  readonly repeats?: number;
 }
 
 /** What a scenario ended with. */
@@ -27,7 +29,12 @@ export interface Ended {
 }
 
 /** Injects faults at random moments under load and draws up the account, in which nothing is missing. */
-export async function scenario({ faults, times = 1, ...options }: ScenarioOptions): Promise<Ended> {
+export async function scenario({
+  faults,
+  times = 1,
+  repeats = 5,
+  ...options
+}: ScenarioOptions): Promise<Ended> {
   const seed = seedOfRun();
   const random = new Random(seed);
   const proxy = options.proxy ?? (await openProxy());
@@ -35,7 +42,7 @@ export async function scenario({ faults, times = 1, ...options }: ScenarioOption
   const run = new FaultRun({ serverUrl: url, management, random, proxy, ...options });
   onTestFinished(() => run.kill());
   await run.start();
-  for (let round = 0; round < (isFull ? times * 5 : times); round += 1) {
+  for (let round = 0; round < (isFull ? times * repeats : times); round += 1) {
     for (const fault of faults) {
       await new Promise((resolve) => setTimeout(resolve, random.integer(50, 600)));
       await fault(run);
@@ -76,9 +83,11 @@ export function figures(run: FaultRun, account: Account): string {
   const { name, queueType, random } = run.options;
   const { confirmed, runs, deadLettered, lost, stuck, duplicates } = account;
   const slowest = Math.max(0, ...run.recoveries);
+  const shutdowns =
+    run.shutdowns.length > 0 ? `, shut down after ${Math.max(...run.shutdowns)} ms at most` : '';
   return (
     `${name}, ${queueType}: seed ${random.seed}, ${run.faults} faults, ${confirmed} messages, ${runs} runs, ` +
     `${deadLettered} dead-lettered, ${lost.length} lost, ${stuck.length} stuck, ${duplicates} duplicates, ` +
-    `back after ${slowest} ms at most`
+    `back after ${slowest} ms at most${shutdowns}`
   );
 }
