@@ -14,6 +14,14 @@ export function isUnavailable(error: unknown): boolean {
   return isNotFound(error) && !/ - no queue /.test((error as Error).message);
 }
 
+/**
+ * Whether the server says that the user lacks a right. A queue that another consumer or connection holds for
+ * itself has the same code.
+ */
+export function isForbidden(error: unknown): boolean {
+  return replyCodeOf(error) === 403 && !/exclusive (use|access)/i.test((error as Error).message);
+}
+
 /** Whether the server says that what exists has other arguments. */
 export function isInequivalent(error: unknown): boolean {
   return replyCodeOf(error) === 406;
@@ -34,6 +42,5 @@ export function forbidsAFeature(error: unknown): boolean {
  */
 export function isRefusal(error: unknown): boolean {
   const code = replyCodeOf(error);
-  if (code === 403) return !/exclusive (use|access)/i.test((error as Error).message);
-  return code === 404 || code === 406;
+  return code === 404 || code === 406 || isForbidden(error);
 }

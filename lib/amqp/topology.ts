@@ -9,9 +9,14 @@ import {
   isAtLeast,
   queueDeclarationOf,
 } from './queue-declarations';
-import { isInequivalent, isNotFound, isUnavailable } from './refusal';
+import { isForbidden, isInequivalent, isNotFound, isUnavailable } from './refusal';
 import type { TopologyClient } from './topology-client';
-import { delaysAtStartup, ensureWaitingQueue, waitingQueueOf } from './waiting-queues';
+import {
+  checkIfAllowed,
+  delaysAtStartup,
+  ensureWaitingQueue,
+  waitingQueueOf,
+} from './waiting-queues';
 
 /**
  * Declares what a consumer needs, or checks it if it is not to be declared: the dead-letter queues of its
@@ -44,7 +49,7 @@ export async function declareQueue(
 ): Promise<string> {
   const { queue, declare } = subscription;
   if (!declare.queue && queue !== undefined) {
-    await client.checkQueue(queue);
+    await checkIfAllowed(client, queue);
     return queue;
   }
   const declaration = queueDeclarationOf(subscription, client.version);
@@ -72,10 +77,11 @@ export async function ensureDeadLetterQueue(
 ): Promise<void> {
   if (deadLetter === undefined) return;
   const { queue, queueOptions } = deadLetter;
+  if (!declare.deadLetter) return checkIfAllowed(client, queue);
   try {
     await client.checkQueue(queue);
   } catch (error) {
-    if (!isNotFound(error) || !declare.deadLetter) throw error;
+    if (!isNotFound(error) && !isForbidden(error)) throw error;
     try {
       const declaration = deadLetterDeclarationOf(queueType, queueOptions, client.version);
       await client.assertQueue(queue, declaration);
@@ -123,6 +129,7 @@ async function warnOfMissingExchange(
   try {
     await client.checkExchange(exchange);
   } catch (error) {
+    if (isForbidden(error)) return;
     if (!isNotFound(error)) throw error;
     log.write('missing-exchange', texts.missingRoute(exchange));
   }

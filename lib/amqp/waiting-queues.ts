@@ -5,6 +5,7 @@ import type { QueueType } from '../model/options';
 import { policyName } from '../model/policy';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import { waitingDeclarationOf } from './queue-declarations';
+import { isForbidden } from './refusal';
 import type { TopologyClient } from './topology-client';
 
 /** A queue in which messages for another one wait. */
@@ -62,11 +63,24 @@ export function delaysAtStartup(subscription: SubscriptionMetadata): ReadonlySet
 
 const NONE: ReadonlySet<number> = new Set();
 
-function hasDelayingPolicy(subscription: SubscriptionMetadata): boolean {
+/** Whether a policy of the subscription retries after a delay. */
+export function hasDelayingPolicy(subscription: SubscriptionMetadata): boolean {
   const { onError, onPanic, onInvalidPayload, onUnmatched = 'drop' } = subscription;
   const ofRules = onError.rules.map(({ policy }) => policy);
   const policies = [...ofRules, onError.otherwise, onPanic, onInvalidPayload, onUnmatched];
   return policies.some((policy) => policyName(policy) === 'retryAfter');
+}
+
+/**
+ * Checks a queue that is not to be declared. RabbitMQ 4.3 lets only a user check it who has a right to it, which
+ * publishing to it does not need.
+ */
+export async function checkIfAllowed(client: TopologyClient, queue: string): Promise<void> {
+  try {
+    await client.checkQueue(queue);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+  }
 }
 
 /** Declares a waiting queue, or checks it if it is not to be declared. */
@@ -75,6 +89,6 @@ export async function ensureWaitingQueue(
   { declare }: SubscriptionMetadata,
   { name, queue, type, delayMs }: WaitingQueue,
 ): Promise<void> {
-  if (!declare.waiting) await client.checkQueue(name);
+  if (!declare.waiting) await checkIfAllowed(client, name);
   else await client.assertQueue(name, waitingDeclarationOf(queue, type, delayMs));
 }

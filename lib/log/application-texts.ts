@@ -10,6 +10,7 @@ import {
   roughDurationText,
 } from './format';
 import type { LogKind } from './kinds';
+import { grantText } from './missing-right';
 
 /** What a kill switch has counted, the window in ms. */
 export interface WindowFacts {
@@ -80,7 +81,7 @@ export const applicationTexts = {
   sharedConsumerTag: (one: string, other: string, tag: string): string =>
     `${other}: queueOptions.consumerOptions.consumerTag: "${tag}" is already used by ${one}; consumer tags must differ`,
   refused: (handler: string, queue: string | undefined, error: unknown): string =>
-    `${handler}: RabbitMQ refused to declare or consume ${queueText(queue)}: ${errorText(error)}`,
+    `${handler}: RabbitMQ refused to declare or consume ${queueText(queue)}: ${[errorText(error), grantText(error)].filter(Boolean).join('. ')}`,
   noSuchSubscription: (
     handler: string,
     name: string | undefined,

@@ -54,6 +54,7 @@ export const LOG_KINDS = {
   'delivery-limit': 'warn',
   'unknown-delivery-limit': 'log',
   'missing-exchange': 'warn',
+  'missing-permission': 'warn',
   'waiting-queue-unavailable': 'warn',
   'ignored-option': 'warn',
   'request-scoped-enhancers': 'warn',

@@ -6,6 +6,7 @@ import {
   reasonText,
   roughDurationText,
 } from './format';
+import { grantText } from './missing-right';
 
 /** Channels, queues and servers. */
 export const rabbitmqTexts = {
@@ -32,7 +33,7 @@ export const rabbitmqTexts = {
     return `queue "${queue}": channel closed${running} (${errorText(reason)}). Unacknowledged messages will be redelivered. Reconnecting.`;
   },
   refusedBy: (queue: string | undefined, error: unknown): string =>
-    `RabbitMQ refused to declare or consume ${queueText(queue)}: ${errorText(error)}. Fix the options or the queue.`,
+    `RabbitMQ refused to declare or consume ${queueText(queue)}: ${errorText(error)}. ${grantText(error) ?? 'Fix the options or the queue.'}`,
   cannotConsume: (queue: string | undefined, error: unknown): string =>
     `cannot consume ${queueText(queue)}: ${errorText(error)}. Trying again.`,
   consumerPaused: (ms: number, queue: string | undefined): string =>
@@ -67,6 +68,10 @@ export const rabbitmqTexts = {
     `retry.by: 'broker' needs RabbitMQ 4.3 or later; found ${version}. Omit retry.by: delayed retries then wait in queues of their own`,
   endsConnections: (reason: unknown): string =>
     `RabbitMQ closes the connection when this queue is declared. Disabled until restart: ${errorText(reason)}`,
+  cannotPublish: (queue: string | undefined, error: unknown): string =>
+    `${queueText(queue)}: its messages cannot be republished: ${reasonText(error)}. Those that are to be retried or dead-lettered are requeued, and the consumer pauses. ${grantText(error) ?? 'Grant write on the default exchange, "amq.default".'}`,
+  cannotDeclareWaiting: (queue: string, waiting: string, error: unknown): string =>
+    `queue "${queue}": its waiting queues cannot be declared: ${reasonText(error)}. Messages that are to be retried after a delay are dead-lettered, or requeued without deadLetter. ${grantText(error, { right: 'configure and read', name: waiting })}`,
   waitingQueueUnavailable: (name: string, delayMs: number, error: unknown): string =>
     `waiting queue "${name}" is unavailable: ${errorText(error)}. Messages that are to be retried in ${durationText(delayMs)} are requeued until it is available again.`,
   missingRoute: (exchange: string): string =>

@@ -35,6 +35,8 @@ export interface ChannelLoopDependencies {
   readonly clock: Clock;
   /** Resolves with the refusal if the server closes connections that declare this subscription. */
   probeDeclaration(signal: AbortSignal): Promise<Error | undefined>;
+  /** Called each time it consumes. */
+  checkRights(): void;
 }
 
 /**
@@ -137,17 +139,17 @@ export class ChannelLoop implements BrokerConsumer {
       return this.#failed(raw, error as Error);
     }
     this.#firstAttempt();
+    this.dependencies.checkRights();
     const ended = this.dependencies.connection.reasonOf(raw, await channel.ended);
     if (this.#closing.signal.aborted) return true;
-    const queue = this.#queue;
-    const end = { channel, raw, queue, subscription, listener, clock };
+    const end = { channel, raw, queue: this.#queue, subscription, listener, clock };
     const explained = channelEndReason(end, ended);
     this.#pause.closed({ ...channel.usage, isReturned: channel === this.#returned });
     this.#channelLost(ended);
     if (channel === this.#returned) return false;
     this.#lostAt = clock.monotonic();
     const { reason, oldest } = await explained;
-    log.write('channel-closed', texts.channelLost(queue, reason, oldest));
+    log.write('channel-closed', texts.channelLost(end.queue, reason, oldest));
     listener.reconnecting(reason);
     return false;
   }
@@ -164,7 +166,7 @@ export class ChannelLoop implements BrokerConsumer {
   }
 
   async #failed(raw: RawConnection, failure: Error): Promise<boolean> {
-    const { listener, log, connection } = this.dependencies;
+    const { subscription, listener, log, connection, clock } = this.dependencies;
     const { signal } = this.#closing;
     const isSuspect = forbidsAFeature(connection.reasonOf(raw, failure));
     const forbidden = isSuspect ? await this.dependencies.probeDeclaration(signal) : undefined;
@@ -172,13 +174,12 @@ export class ChannelLoop implements BrokerConsumer {
     this.#forbidden = forbidden;
     const error = forbidden ?? failure;
     const isRefused = forbidden !== undefined || isRefusal(failure);
-    const { queue } = this.dependencies.subscription;
-    this.#lostAt ??= this.dependencies.clock.monotonic();
+    this.#lostAt ??= clock.monotonic();
     if (isRefused) {
-      log.write('refused', texts.refusedBy(queue, error));
+      log.write('refused', texts.refusedBy(subscription.queue, error));
       listener.refused(error);
     } else {
-      log.write('reconnecting', texts.cannotConsume(queue, error));
+      log.write('reconnecting', texts.cannotConsume(subscription.queue, error));
       listener.reconnecting(error);
     }
     return forbidden !== undefined;
@@ -237,11 +238,10 @@ export class ChannelLoop implements BrokerConsumer {
     const channel = this.#channel;
     if (channel === undefined) return;
     const countsRedeliveries = this.#counting.of(message, this.#queue);
-    const acquired = acquiredCount(message, countsRedeliveries, this.#version);
     const counts = {
       countsRedeliveries,
       countsRequeues: countsRequeues(countsRedeliveries, this.#version),
-      acquired,
+      acquired: acquiredCount(message, countsRedeliveries, this.#version),
     };
     const delivery = new RabbitMQDelivery(message, this.#queue, counts, channel, this.#republish);
     if (!this.dependencies.subscription.noAck) channel.arrived(delivery);

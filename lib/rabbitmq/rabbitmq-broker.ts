@@ -13,6 +13,7 @@ import { probeDeclaration } from './declaration-probe';
 import { ManagedConnection } from './managed-connection';
 import { countQueues } from './queue-counts';
 import { RepublishConnection } from './republish-connection';
+import { RepublishRights } from './republish-rights';
 import { SecondConnection } from './second-connection';
 
 /** What the adapter is made of. */
@@ -28,10 +29,12 @@ export interface RabbitMQBrokerDependencies {
 export class RabbitMQBroker implements Broker {
   readonly #connection: ManagedConnection;
   readonly #republishing: RepublishConnection;
+  readonly #rights: RepublishRights;
 
   constructor(private readonly dependencies: RabbitMQBrokerDependencies) {
     const { connection, clock } = dependencies;
     this.#connection = new ManagedConnection(connection, clock);
+    this.#rights = new RepublishRights(this.#connection, clock);
     const open = (): SecondConnection => new SecondConnection(this.#connection, clock);
     this.#republishing = new RepublishConnection(open(), open, clock);
   }
@@ -54,6 +57,7 @@ export class RabbitMQBroker implements Broker {
       consumeOptions: consumeOptionsOf(connection, subscription),
       probeDeclaration: (signal) =>
         probeDeclaration(this.#connection, subscription, log, { clock, signal }),
+      checkRights: () => this.#rights.check(subscription, log),
     });
   }
 
@@ -63,8 +67,8 @@ export class RabbitMQBroker implements Broker {
     return countQueues(current, queues);
   }
 
-  close(limitMs: number): Promise<void> {
-    return this.#republishing.close(limitMs);
+  async close(limitMs: number): Promise<void> {
+    await Promise.all([this.#republishing.close(limitMs), this.#rights.close(limitMs)]);
   }
 }
 

@@ -207,11 +207,38 @@ describe('ensureDeadLetterQueue', () => {
     client.refuse = () => refusal(403);
     const ensuring = ensureDeadLetterQueue(client, subscription);
     await expect(ensuring).rejects.toMatchObject({ code: 403 });
-    client.checkQueue = () => Promise.reject(refusal(403));
+    client.checkQueue = () => Promise.reject(refusal(405));
     client.calls.length = 0;
     const checking = ensureDeadLetterQueue(client, subscription);
-    await expect(checking).rejects.toMatchObject({ code: 403 });
+    await expect(checking).rejects.toMatchObject({ code: 405 });
     expect(client.calls).toEqual([]);
+  });
+
+  it('declares a queue that the user may not check', async () => {
+    client.checkQueue = () => Promise.reject(refusal(403));
+    await ensureDeadLetterQueue(client, subscription);
+    expect(client.calls).toEqual(['assert billing.dead']);
+  });
+});
+
+describe('a check that the user may not make', () => {
+  const backoff = steps(['7s']);
+  const options: SubscribeOptions = {
+    retry: { attempts: 2, backoff },
+    deadLetter: 'billing.dead',
+    declare: false,
+    queueOptions: { deadLetterExchange: 'late' },
+  };
+
+  it('does not keep a subscription that declares nothing from consuming', async () => {
+    client.checkQueue = () => Promise.reject(refusal(403));
+    client.checkExchange = () => Promise.reject(refusal(403));
+    expect(await declare(options)).toBe('billing');
+    expect([client.calls, logger.lines]).toEqual([[], []]);
+  });
+
+  it('is told from one of a queue that does not exist', async () => {
+    await expect(declare(options)).rejects.toMatchObject({ code: 404 });
   });
 });
 

@@ -37,6 +37,7 @@ beforeEach(() => {
     log: aLog(undefined, clock),
     clock,
     probeDeclaration: async () => undefined,
+    checkRights: () => {},
   });
 });
 
