@@ -24,7 +24,7 @@ const { asked, rest } = takeReleases(process.argv.slice(2));
 const messages = numberOf('messages', 50_000);
 const rounds = numberOf('rounds', 5);
 const server = await findServer({ log, version: asked[0] });
-const connection = await connect(server.url, { noDelay: true });
+const { connection } = await openConnection();
 try {
   const rows = [];
   for (const [type, target] of Object.entries(TARGETS)) {
@@ -91,14 +91,11 @@ async function replayOwn(dead) {
  * @param {string} target
  */
 async function replayRaw(dead, target) {
-  const [reading, publishing] = [
-    await connect(server.url, { noDelay: true }),
-    await connect(server.url, { noDelay: true }),
-  ];
-  const reader = await reading.createChannel();
-  const publisher = await publishing.createConfirmChannel();
+  const [reading, publishing] = [await openConnection(), await openConnection()];
+  const reader = await reading.connection.createChannel();
+  const publisher = await publishing.connection.createConfirmChannel();
   await reader.prefetch(WINDOW);
-  await new Promise((/** @type {(done: void) => void} */ resolve, reject) => {
+  const replayed = new Promise((/** @type {(done: void) => void} */ resolve, reject) => {
     let done = 0;
     void reader.consume(dead, (message) => {
       if (message === null) return reject(new Error('cancelled'));
@@ -112,9 +109,26 @@ async function replayRaw(dead, target) {
       });
     });
   });
+  await Promise.race([replayed, reading.failed, publishing.failed]);
   await reader.close();
-  await reading.close();
-  await publishing.close();
+  await reading.connection.close();
+  await publishing.connection.close();
+}
+
+/**
+ * A connection, and what rejects with the reason if the server closes it with an error.
+ */
+async function openConnection() {
+  const opened = await connect(server.url, { noDelay: true });
+  /** @type {Promise<never>} */
+  const failed = new Promise((_resolve, reject) => {
+    opened.on('error', (error) => {
+      log(`A connection was closed: ${error}`);
+      reject(error);
+    });
+  });
+  failed.catch(() => undefined); // Nobody may wait for it any more.
+  return { connection: opened, failed };
 }
 
 /**
