@@ -39,10 +39,10 @@ export interface QueueSession {
   next(): Promise<HeldMessage | undefined>;
   /**
    * Returns to the queue, in order and uncounted if the broker can do so, whatever was not acknowledged.
-   * Resolves once the broker has processed it, and the acknowledgements. Never rejects; returns false if the
-   * channel had closed before.
+   * Resolves once the broker has processed it, and the acknowledgements: with the reason if the channel had
+   * closed before, else with `undefined`. Never rejects.
    */
-  end(): Promise<boolean>;
+  end(): Promise<Error | undefined>;
 }
 
 /** A client of one broker on connections of its own, for one task. */

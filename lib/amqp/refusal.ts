@@ -35,6 +35,23 @@ export function forbidsAFeature(error: unknown): boolean {
   return replyCodeOf(error) === 541 && /Feature `[^`]+` is deprecated/.test(String(error));
 }
 
+/** Whether the server has closed a channel over a message that it does not accept. */
+export function isMessageRefusal(error: unknown): boolean {
+  const code = replyCodeOf(error);
+  return code === 311 || code === 406;
+}
+
+/** Whether the server has refused a message that is larger than its `max_message_size`. */
+export function isTooLarge(error: unknown): boolean {
+  return isMessageRefusal(error) && /message size .* larger than/i.test(String(error));
+}
+
+/** The `max_message_size` in bytes over which the server has refused a message; `undefined` if it does not say. */
+export function largestSizeOf(error: unknown): number | undefined {
+  const [, size] = /larger than configured max size (\d+)/i.exec(String(error)) ?? [];
+  return isTooLarge(error) && size !== undefined ? Number(size) : undefined;
+}
+
 /**
  * Whether the server refuses what a subscription declares or asks for, so that trying again changes
  * nothing by itself: no such queue or exchange, other arguments, no permission. A queue that another

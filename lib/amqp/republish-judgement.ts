@@ -1,6 +1,6 @@
 import { texts } from '../log/texts';
 import { RepublishError, type RepublishFailureScope } from '../model/errors';
-import { isRefusal, replyCodeOf } from './refusal';
+import { isMessageRefusal, isRefusal, isTooLarge, replyCodeOf } from './refusal';
 import type { PublishResult } from './republish-transport';
 import type { MessageForm } from './writable-message';
 
@@ -28,8 +28,6 @@ export interface Judgement {
   readonly next: Plan | undefined;
 }
 
-/** Reply codes with which RabbitMQ closes a channel over a message that it does not accept. */
-const REFUSED_MESSAGE: ReadonlySet<number> = new Set([311, 406]);
 /** Reply codes with which it closes a connection over bytes that it cannot read or write. */
 const BROKEN_BY_MESSAGE: ReadonlySet<number> = new Set([501, 502, 503, 505, 541]);
 const ACCESS_REFUSED = 403;
@@ -83,12 +81,13 @@ function judgeClose(
   const code = replyCodeOf(error) ?? 0;
   if (code === ACCESS_REFUSED)
     return { error: errorOf(error, 'broker', !isAlone), next: undefined };
-  const isRefused = REFUSED_MESSAGE.has(code);
+  const isRefused = isMessageRefusal(error);
   if (!isRefused && !BROKEN_BY_MESSAGE.has(code)) {
     return { error: errorOf(error, 'broker', true), next: plan };
   }
   if (!isAlone) return { error: errorOf(error, 'broker', true), next: { ...plan, isAlone: true } };
-  const next = isRefused && isTooLarge(error) ? undefined : reduced(plan);
+  // Without headers it would be as large.
+  const next = isTooLarge(error) ? undefined : reduced(plan);
   if (next !== undefined) return { error: errorOf(error, 'broker'), next };
   // A broker that fails over the body alone, without refusing it, is not well.
   return { error: errorOf(error, isRefused ? 'message' : 'target'), next: undefined };
@@ -97,11 +96,6 @@ function judgeClose(
 function reduced({ form }: Plan): Plan | undefined {
   const next = NEXT_FORM[form];
   return next && { form: next, isAlone: true };
-}
-
-// Without headers it would be as large.
-function isTooLarge(error: unknown): boolean {
-  return /message size .* larger than/i.test(String(error));
 }
 
 function errorOf(

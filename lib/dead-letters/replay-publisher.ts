@@ -1,9 +1,11 @@
 import type { QueueClient } from '../amqp/queue-client';
-import type { PublishResult } from '../amqp/republish-transport';
+import { isMessageRefusal, isTooLarge, largestSizeOf } from '../amqp/refusal';
+import type { PublishResult, WrittenPublish } from '../amqp/republish-transport';
 import { type WriteLimits, writableMessage } from '../amqp/writable-message';
 import type { Clock } from '../clock';
 import type { OutgoingMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
+import { type Failure, failureOf, messageRefused, ReplayFailures } from './replay-failures';
 import { replayMessageOf } from './replay-message';
 import type { ReplayFailure } from './results';
 import type { Selected, SelectiveRun } from './run';
@@ -11,7 +13,7 @@ import type { Selected, SelectiveRun } from './run';
 /** How long a confirm may take, in ms. */
 const CONFIRM_LIMIT = 30_000;
 
-type Cause = ReplayFailure['cause'];
+type Closed = Extract<PublishResult, { status: 'closed' }>;
 
 interface Written {
   readonly result: Promise<PublishResult>;
@@ -19,15 +21,19 @@ interface Written {
 
 /**
  * Publishes dead letters, many at once and in their order, and acknowledges each one once RabbitMQ has confirmed
- * it. A target that does not exist or refuses a message is not tried again.
+ * it. What is certain to fail again is not tried: a target that does not exist or refuses a message, and messages
+ * that are too large for the server. A message that may have closed the channel of others is published on a
+ * connection of its own; the others are published again.
  */
 export class ReplayPublisher {
   replayed = 0;
   duplicated = 0;
   readonly #targets = new Map<string, number>();
-  readonly #failures = new Map<string, ReplayFailure>();
-  readonly #unavailable = new Map<string, Cause>();
+  readonly #failures = new ReplayFailures();
+  readonly #unavailable = new Map<string, Failure>();
   readonly #inFlight = new Set<Promise<void>>();
+  /** The largest body that the server accepts, in bytes, as far as it is known, and what the server has replied. */
+  #largest: { readonly size: number; readonly error: unknown } | undefined;
 
   constructor(
     private readonly client: QueueClient,
@@ -36,11 +42,11 @@ export class ReplayPublisher {
   ) {}
 
   get failed(): number {
-    return this.failures.reduce((sum, { count }) => sum + count, 0);
+    return this.#failures.count;
   }
 
   get failures(): readonly ReplayFailure[] {
-    return [...this.#failures.values()];
+    return this.#failures.list;
   }
 
   get targets(): readonly { readonly queue: string; readonly count: number }[] {
@@ -61,23 +67,29 @@ export class ReplayPublisher {
 
   /** A message has no target. */
   withoutOrigin(selected: Selected): void {
-    this.#fail(selected, 'no-origin', undefined, texts.replayNoOrigin);
+    this.#fail(selected, undefined, { cause: 'no-origin', text: texts.replayNoOrigin });
   }
 
-  /** Publishes a message; resolves once it has been written, or could not be. */
+  /**
+   * Publishes a message; resolves once it has been written, or could not be. Rejects if there is no connection on
+   * which anything can be published.
+   */
   async publish(selected: Selected, target: string): Promise<void> {
-    const known = this.#unavailable.get(target);
-    if (known !== undefined) return this.#fail(selected, known, target, textOf(known, target));
-    let result: Promise<PublishResult>;
+    const known = this.#knownFailure(selected, target);
+    if (known !== undefined) return this.#fail(selected, target, known);
+    let written: Written;
     try {
-      ({ result } = await this.#write(selected, target));
+      written = await this.#write(selected, target);
     } catch (error) {
-      return this.#ended(selected, target, { status: 'unencodable', error });
+      this.run.keep(selected);
+      throw error;
     }
-    const settled = result.then((ended) => {
-      this.#inFlight.delete(settled);
-      this.#ended(selected, target, ended);
-    });
+    const settled: Promise<void> = written.result
+      .then((ended) => (isInDoubt(ended) ? this.#again(selected, target, ended) : ended))
+      .then((ended) => {
+        this.#inFlight.delete(settled);
+        this.#ended(selected, target, ended);
+      });
     this.#inFlight.add(settled);
   }
 
@@ -86,59 +98,72 @@ export class ReplayPublisher {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
-  async #write({ held, letter }: Selected, target: string): Promise<Written> {
+  #knownFailure({ held }: Selected, target: string): Failure | undefined {
+    return this.#largest !== undefined && held.message.content.length > this.#largest.size
+      ? messageRefused(target, this.#largest.error)
+      : this.#unavailable.get(target);
+  }
+
+  async #write(selected: Selected, target: string, isAlone = false): Promise<Written> {
     const { transport } = this.client;
-    const { message } = held;
+    const { held, letter } = selected;
     const made = (limits: WriteLimits): OutgoingMessage => {
-      const outgoing = replayMessageOf(message, letter, target, this.clock.now());
+      const outgoing = replayMessageOf(held.message, letter, target, this.clock.now());
       return writableMessage(outgoing, limits, 'whole').message;
     };
     const options = { limitMs: CONFIRM_LIMIT, lost: this.run.over };
-    const result = transport.writeAtOnce(target, made, options);
+    const result = isAlone ? undefined : transport.writeAtOnce(target, made, options);
     if (result !== undefined) return { result };
-    const written = await transport.write(target, made, { ...options, isAlone: false });
+    const write = (): Promise<WrittenPublish> =>
+      transport.write(target, made, { ...options, isAlone });
+    // The connection may just have closed: nothing was written, and the next one is opened.
+    const written = await write().catch(write);
     return { result: written.result.finally(() => written.end()) };
   }
 
-  #ended(selected: Selected, target: string, result: PublishResult): void {
-    switch (result.status) {
-      case 'confirmed':
-        this.count(target);
-        return selected.held.acknowledge((isWritten) => {
-          if (isWritten) this.replayed += 1;
-          else this.duplicated += 1;
-        });
-      case 'returned':
-        return this.#fail(selected, 'target-missing', target, texts.replayTargetMissing(target));
-      case 'refused':
-        return this.#fail(selected, 'target-refused', target, texts.replayTargetRefused(target));
-      case 'unencodable': {
-        const text = texts.replayUnencodable(target, result.error);
-        return this.#fail(selected, 'unencodable', target, text);
-      }
-      case 'closed': {
-        const text = texts.replayUnconfirmed(target, result.error);
-        return this.#fail(selected, 'unconfirmed', target, text);
-      }
-      case 'unconfirmed': {
-        const text = texts.replayUnconfirmed(target, texts.replayNotConfirmedInTime);
-        return this.#fail(selected, 'unconfirmed', target, text);
-      }
+  // One of several messages has closed the channel.
+  async #again(selected: Selected, target: string, inDoubt: Closed): Promise<PublishResult> {
+    const { error } = inDoubt;
+    const largest = largestSizeOf(error);
+    const { length } = selected.held.message.content;
+    if (largest !== undefined) {
+      this.#largest = { size: largest, error };
+      if (length > largest) return { status: 'closed', error, isAlone: true };
+    }
+    try {
+      const { result } = await this.#write(selected, target, largest === undefined);
+      const ended = await result;
+      return isInDoubt(ended) ? await (await this.#write(selected, target, true)).result : ended;
+    } catch {
+      return inDoubt; // Nothing was written.
     }
   }
 
-  #fail(selected: Selected, cause: Cause, target: string | undefined, text: string): void {
+  #ended(selected: Selected, target: string, result: PublishResult): void {
+    if (result.status === 'confirmed') {
+      this.count(target);
+      return selected.held.acknowledge((isWritten) => {
+        if (isWritten) this.replayed += 1;
+        else this.duplicated += 1;
+      });
+    }
+    if (result.status === 'closed' && result.isAlone && isTooLarge(result.error)) {
+      const { error } = result;
+      const { length } = selected.held.message.content;
+      this.#largest = { size: largestSizeOf(error) ?? length - 1, error };
+    }
+    this.#fail(selected, target, failureOf(target, result));
+  }
+
+  #fail(selected: Selected, target: string | undefined, failure: Failure): void {
+    const { cause } = failure;
+    this.#failures.add(selected, { target, ...failure });
     this.run.keep(selected);
     const isLasting = cause === 'target-missing' || cause === 'target-refused';
-    if (isLasting && target !== undefined) this.#unavailable.set(target, cause);
-    const key = JSON.stringify([cause, target, text]);
-    const count = (this.#failures.get(key)?.count ?? 0) + 1;
-    this.#failures.set(key, { cause, target, count, text });
+    if (isLasting && target !== undefined) this.#unavailable.set(target, failure);
   }
 }
 
-function textOf(cause: Cause, target: string): string {
-  return cause === 'target-missing'
-    ? texts.replayTargetMissing(target)
-    : texts.replayTargetRefused(target);
+function isInDoubt(result: PublishResult): result is Closed {
+  return result.status === 'closed' && !result.isAlone && isMessageRefusal(result.error);
 }

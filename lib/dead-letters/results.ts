@@ -41,7 +41,7 @@ export interface DeadLetterList extends ScanResult {
  * - `scan`: as many messages as `scan` permits were held; further ones may match;
  * - `target`: the target queue `to` does not exist or refuses messages;
  * - `aborted`: by its `signal`, or because the application shuts down;
- * - `failed`: the connection was lost, or the queue was deleted; see `error`.
+ * - `failed`: the connection was lost or could not be opened, or the queue was deleted; see `error`.
  * @publicApi
  */
 export type RunEnd = 'complete' | 'limit' | 'scan' | 'target' | 'aborted' | 'failed';
@@ -50,19 +50,29 @@ export type RunEnd = 'complete' | 'limit' | 'scan' | 'target' | 'aborted' | 'fai
  * Dead letters that were not replayed and stay in their queue, by cause:
  * - `no-origin`: no header tells where they failed, and `to` is not set;
  * - `target-missing`: the target queue does not exist;
- * - `target-refused`: it refused them, since it is full or not available;
+ * - `target-refused`: it refused them, since it is full or not available, or nothing may be published to it;
+ * - `message-refused`: RabbitMQ does not accept the message, for example since it is larger than the server's
+ *   `max_message_size`;
  * - `unconfirmed`: RabbitMQ did not confirm; they can be in both queues;
- * - `unencodable`: they could not be published.
+ * - `unencodable`: they could not be encoded.
  * @publicApi
  */
 export interface ReplayFailure {
   /** See above. */
-  readonly cause: 'no-origin' | 'target-missing' | 'target-refused' | 'unconfirmed' | 'unencodable';
+  readonly cause:
+    | 'no-origin'
+    | 'target-missing'
+    | 'target-refused'
+    | 'message-refused'
+    | 'unconfirmed'
+    | 'unencodable';
   /** The queue to which they could not be published. */
   readonly target?: string | undefined;
   /** How many messages. */
   readonly count: number;
-  /** What happened, in words. */
+  /** The first 20 of them. */
+  readonly letters: readonly Pick<DeadLetter, 'id' | 'messageId'>[];
+  /** What happened, in words: with what RabbitMQ has replied, if it has. */
   readonly text: string;
 }
 

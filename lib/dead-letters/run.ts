@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { HeldMessage, QueueClient, QueueSession } from '../amqp/queue-client';
 import type { Clock } from '../clock';
-import { texts } from '../log/texts';
 import { type DescribedLetter, describeLetter } from './describe';
 import type { RunEnd, ScanResult } from './results';
 import type { Selection } from './selection';
@@ -89,9 +88,8 @@ export class SelectiveRun {
     const ended = await this.#ended(session, actions);
     this.#over.abort();
     await this.#finish(actions, undefined);
-    const isOpen = await session.end();
-    if (isOpen || ended.ended === 'failed') return ended;
-    return { ended: 'failed', error: new Error(texts.channelClosed) };
+    const error = await session.end();
+    return error === undefined || ended.ended === 'failed' ? ended : { ended: 'failed', error };
   }
 
   async #ended(session: QueueSession, actions: RunActions): Promise<Ended> {

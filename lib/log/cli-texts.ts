@@ -88,6 +88,9 @@ Colours are used in terminals only; NO_COLOR=1 switches them off.`,
   cliTarget: (count: number, queue: string): string => `${grouped(count)} to ${escaped(queue)}`,
   cliFailed: (count: number, text: string): string =>
     `${grouped(count)} not replayed: ${escaped(text)}`,
+  cliFailedLetter: ({ id, messageId }: { id: string; messageId?: string | undefined }): string =>
+    messageId === undefined ? id : `${id}  ${escaped(messageId)}`,
+  cliMoreFailed: (count: number): string => `and ${grouped(count)} more`,
   cliDuplicated: (count: number): string =>
     `${messages(count)} published, but still in the dead-letter queue: the connection was lost before they could be acknowledged.`,
   cliWouldDiscard: (count: number): string => `Dry run: ${messages(count)} would be deleted.`,

@@ -37,6 +37,10 @@ export const deadLetterTexts = {
   replayUnconfirmed: (queue: string, reason: unknown): string =>
     `queue "${queue}": not confirmed, the message can be in both queues (${errorText(reason)})`,
   replayUnencodable: (queue: string, reason: unknown): string =>
-    `queue "${queue}": the message could not be published (${errorText(reason)})`,
+    `queue "${queue}": the message could not be encoded (${errorText(reason)})`,
+  replayMessageRefused: (queue: string, reason: unknown): string =>
+    `queue "${queue}": RabbitMQ does not accept the message (${errorText(reason)})`,
+  replayNotPermitted: (queue: string, reason: unknown): string =>
+    `queue "${queue}": nothing may be published to it (${errorText(reason)})`,
   replayNotConfirmedInTime: 'RabbitMQ did not confirm in time',
 };

@@ -49,14 +49,12 @@ export class MemoryQueueSession implements QueueSession {
     return undefined;
   }
 
-  async end(): Promise<boolean> {
-    const isOpen = !this.#channel.lost.aborted;
-    if (isOpen) {
-      this.#channel.cancel();
-      for (const tag of this.#channel.unsettled) this.#channel.settle(tag, 'requeueUnprocessed');
-    }
+  async end(): Promise<Error | undefined> {
+    if (this.#channel.lost.aborted) return this.#failure ?? new Error(texts.channelClosed);
+    this.#channel.cancel();
+    for (const tag of this.#channel.unsettled) this.#channel.settle(tag, 'requeueUnprocessed');
     this.close();
-    return isOpen;
+    return undefined;
   }
 
   /** Closes the channel; what is unsettled returns to the queue. */

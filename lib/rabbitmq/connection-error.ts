@@ -17,3 +17,19 @@ export function connectionErrorOf(connection: RawConnection): () => unknown {
   errors.set(connection, connectionError);
   return connectionError;
 }
+
+/**
+ * Works on a connection. If it closes meanwhile, rejects with the reason instead of amqplib's error of a channel
+ * that has ended.
+ */
+export async function onConnection<T>(
+  connection: RawConnection,
+  work: () => Promise<T>,
+): Promise<T> {
+  const connectionError = connectionErrorOf(connection);
+  try {
+    return await work();
+  } catch (error) {
+    throw connectionError() ?? error;
+  }
+}

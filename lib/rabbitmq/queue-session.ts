@@ -54,6 +54,8 @@ export class RabbitMQQueueSession implements QueueSession {
   #renewal: Promise<void> | undefined;
   #given = 0;
   #isOpen = true;
+  /** Why the channel has closed, if the broker has closed it alone. */
+  #channelError: unknown;
   #isEnding = false;
 
   private constructor(
@@ -74,16 +76,12 @@ export class RabbitMQQueueSession implements QueueSession {
     limits: SessionLimits,
     clock: Clock,
   ): Promise<RabbitMQQueueSession> {
-    const connectionError = connectionErrorOf(connection);
     const channel = await connection.createChannel();
     const session = new RabbitMQQueueSession(channel, connection, queue, limits, clock);
-    let failure: unknown;
     channel.on('error', (error: unknown) => {
-      failure = error;
+      session.#channelError = error;
     });
-    channel.on('close', () =>
-      session.#closed(failure ?? connectionError() ?? new Error(texts.channelClosed)),
-    );
+    channel.on('close', () => session.#closed());
     await session.#consume();
     return session;
   }
@@ -99,7 +97,7 @@ export class RabbitMQQueueSession implements QueueSession {
       }
       if (!this.#hasCapacity) continue;
       // The reply comes after whatever the queue had delivered before.
-      const { messageCount } = await this.channel.checkQueue(this.queue);
+      const messageCount = await this.#countReady();
       if (this.#arrivals.hasAny || this.#renewal !== undefined) continue;
       const now = this.clock.monotonic();
       if (messageCount === 0 && quietSince !== undefined) return undefined;
@@ -108,16 +106,30 @@ export class RabbitMQQueueSession implements QueueSession {
     }
   }
 
-  async end(): Promise<boolean> {
+  async end(): Promise<Error | undefined> {
     this.#acknowledger.flush();
-    if (!this.#isOpen) return false;
+    if (!this.#isOpen) return this.#reason;
     this.#isEnding = true;
     const ended = this.#giveBack().then(
-      () => true,
-      () => false,
+      () => undefined,
+      () => this.#reason,
     );
     const inTime = await within(this.clock, CLOSING_LIMIT, ended);
-    return inTime && ended;
+    return inTime ? ended : this.#reason;
+  }
+
+  /** Why the channel has closed. A connection says why once its channels have closed. */
+  get #reason(): Error {
+    const reason = this.#channelError ?? connectionErrorOf(this.connection)();
+    return reason instanceof Error ? reason : new Error(texts.channelClosed);
+  }
+
+  async #countReady(): Promise<number> {
+    try {
+      return (await this.channel.checkQueue(this.queue)).messageCount;
+    } catch (error) {
+      throw this.#isOpen ? error : this.#reason;
+    }
   }
 
   // A nack that requeues is uncounted since RabbitMQ 4.3; before, it moves the message to the end of a quorum
@@ -128,9 +140,9 @@ export class RabbitMQQueueSession implements QueueSession {
     await this.channel.cancel(this.#consumer.tag);
     const left = this.#unsettled;
     if (left > 0 && isAtLeast(serverVersionOf(this.connection), [4, 3])) this.channel.nackAll(true);
-    this.#isOpen = false;
     await this.channel.close();
-    await this.#returned(left);
+    // They return, whatever becomes of the connection now.
+    await this.#returned(left).catch(() => undefined);
   }
 
   // The queue may process what the channel has left behind after the channel has closed.
@@ -198,8 +210,8 @@ export class RabbitMQQueueSession implements QueueSession {
       });
   }
 
-  #closed(error: unknown): void {
+  #closed(): void {
     this.#isOpen = false;
-    this.#arrivals.fail(error);
+    void Promise.resolve().then(() => this.#arrivals.fail(this.#reason));
   }
 }

@@ -3,13 +3,14 @@ import type { ServerVersion } from '../amqp/queue-declarations';
 import type { RepublishTransport } from '../amqp/republish-transport';
 import { type Clock, sleep } from '../clock';
 import { texts } from '../log/texts';
+import { connectionErrorOf, onConnection } from './connection-error';
 import { type ManagedConnection, serverVersionOf } from './managed-connection';
 import type { Peer } from './peer';
 import { RabbitMQQueueSession } from './queue-session';
 import { RepublishConnection } from './republish-connection';
 import { onScratchChannel } from './scratch-channel';
 import { SecondConnection } from './second-connection';
-import type { RawConnection } from './types';
+import type { RawChannel, RawConnection } from './types';
 
 const OPENING_LIMIT = 10_000;
 /** How long a queue that delivers may be counted as empty, in ms: RabbitMQ 3.10 counts quorum queues every 5 s. */
@@ -30,6 +31,7 @@ export class RabbitMQQueueClient implements QueueClient {
     private readonly clock: Clock,
   ) {
     this.#peer = application.peer;
+    connectionErrorOf(raw); // It listens from now on.
     this.#publishing = new RepublishConnection(open(), open, clock);
   }
 
@@ -69,10 +71,11 @@ export class RabbitMQQueueClient implements QueueClient {
   }
 
   #countsNow(queue: string): Promise<QueueCounts> {
-    return onScratchChannel(this.raw, async (channel) => {
+    const work = async (channel: RawChannel): Promise<QueueCounts> => {
       const { messageCount, consumerCount } = await channel.checkQueue(queue);
       return { ready: messageCount, consumers: consumerCount };
-    });
+    };
+    return onConnection(this.raw, () => onScratchChannel(this.raw, work));
   }
 
   async #delivers(queue: string): Promise<boolean> {
@@ -85,7 +88,9 @@ export class RabbitMQQueueClient implements QueueClient {
   }
 
   hold(queue: string, limits: SessionLimits): Promise<QueueSession> {
-    return RabbitMQQueueSession.open(this.raw, queue, limits, this.clock);
+    const open = (): Promise<QueueSession> =>
+      RabbitMQQueueSession.open(this.raw, queue, limits, this.clock);
+    return onConnection(this.raw, open);
   }
 
   async close(limitMs: number): Promise<void> {

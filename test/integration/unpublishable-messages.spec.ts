@@ -1,26 +1,13 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { drop, retry, retryAfter } from '../../lib';
 import { startApp, type TestApp } from '../support/app';
-import { management, openBroker, unique } from '../support/broker';
+import { openBroker, unique } from '../support/broker';
 import { Gate, until } from '../support/eventually';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
+import { limitMessageSize } from '../support/message-size';
 import { openProxy } from '../support/proxied';
 import { fromServer } from '../support/proxy';
 import { invalidUtf8, sendLongHeaders, sendRaw } from '../support/raw-bytes';
-import { serverIs } from '../support/versions';
-
-/** Sets the size of the largest message that the server accepts; its own default after the test. */
-async function limitMessageSize(bytes: number): Promise<void> {
-  const set = (size: number): Promise<string> =>
-    management.ctl(
-      'eval',
-      `application:set_env(rabbit, max_message_size, ${size}), persistent_term:put(max_message_size, ${size}).`,
-    );
-  onTestFinished(async () => {
-    await set((serverIs({ before: '4.0' }) ? 128 : 16) * 1024 * 1024);
-  });
-  await set(bytes);
-}
 
 interface Run {
   readonly id: string | undefined;

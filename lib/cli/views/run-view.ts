@@ -1,7 +1,16 @@
-import type { DiscardResult, ReplayResult, RunEnd, ScanResult } from '../../dead-letters/results';
+import type {
+  DiscardResult,
+  ReplayFailure,
+  ReplayResult,
+  RunEnd,
+  ScanResult,
+} from '../../dead-letters/results';
 import { errorText } from '../../log/format';
 import { texts } from '../../log/texts';
 import type { Style } from '../style';
+
+/** How many messages of each failure are shown. */
+const MOST_SHOWN = 5;
 
 /** The result of a replay for people. */
 export function replayView(result: ReplayResult, style: Style): string {
@@ -9,7 +18,7 @@ export function replayView(result: ReplayResult, style: Style): string {
   const lines = [
     dryRun ? texts.cliWouldReplay(matched) : style.green(texts.cliReplayed(replayed)),
     ...targets.map(({ queue, count }) => `  ${texts.cliTarget(count, queue)}`),
-    ...failures.map(({ count, text }) => style.red(`  ${texts.cliFailed(count, text)}`)),
+    ...failures.flatMap((failure) => failureLines(failure, style)),
     ...(duplicated > 0 ? [style.yellow(texts.cliDuplicated(duplicated))] : []),
     ...endLines(result, style),
   ];
@@ -25,6 +34,16 @@ export function discardView(result: DiscardResult, style: Style): string {
     ...endLines(result, style),
   ];
   return text(lines);
+}
+
+function failureLines({ count, text, letters }: ReplayFailure, style: Style): string[] {
+  const shown = letters.slice(0, MOST_SHOWN);
+  const more = count - shown.length;
+  return [
+    style.red(`  ${texts.cliFailed(count, text)}`),
+    ...shown.map((letter) => `    ${texts.cliFailedLetter(letter)}`),
+    ...(more > 0 ? [`    ${texts.cliMoreFailed(more)}`] : []),
+  ];
 }
 
 function endLines(

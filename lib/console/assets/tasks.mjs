@@ -49,7 +49,9 @@ export function taskRow(task, state) {
       result ? ` · ${ENDS[result.ended] ?? result.ended}` : '',
       result?.duplicated ? ` · ${plural(result.duplicated, 'message')} in both queues` : '',
     ),
-    failed.map((one) => h('p.small.warn', {}, `${plural(one.count, 'message')} kept: ${one.text}`)),
+    failed.map((one) =>
+      h('p.small.warn', {}, `${plural(one.count, 'message')} kept (${namesOf(one)}): ${one.text}`),
+    ),
     error || result?.error ? h('p.small.warn', {}, error ?? result.error) : undefined,
   );
 }
@@ -87,4 +89,10 @@ export class TasksPage {
       ...(tasks.length ? tasks.map((one) => taskRow(one, this.state)) : [none]),
     );
   }
+}
+
+/** The first messages of a failure. */
+function namesOf({ letters, count }) {
+  const names = letters.slice(0, 3).map(({ id, messageId }) => messageId ?? id);
+  return names.join(', ') + (count > names.length ? ', …' : '');
 }
