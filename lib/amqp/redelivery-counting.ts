@@ -20,8 +20,9 @@ export class RedeliveryCounting {
   }
 
   /** Whether the count of this message is the broker's own. */
-  of(message: IncomingMessage, queue: string): boolean {
-    if (this.#counts && message.fields.redelivered && !hasBrokerCount(message)) {
+  of(message: IncomingMessage, queue: string, version: ServerVersion): boolean {
+    const isCounted = hasBrokerCount(message, countsAcquired(version));
+    if (this.#counts && message.fields.redelivered && !isCounted) {
       this.#counts = false;
       this.log.write('not-counting', texts.notCounting(queue));
     }
@@ -31,7 +32,7 @@ export class RedeliveryCounting {
 
 /** Whether a requeue without an attempt is counted as one: RabbitMQ before 4.3 cannot tell the two apart. */
 export function countsRequeues(countsRedeliveries: boolean, version: ServerVersion): boolean {
-  return countsRedeliveries && !isAtLeast(version, [4, 3]);
+  return countsRedeliveries && !countsAcquired(version);
 }
 
 /**
@@ -43,5 +44,10 @@ export function acquiredCount(
   countsRedeliveries: boolean,
   version: ServerVersion,
 ): number {
-  return countsRedeliveries && isAtLeast(version, [4, 3]) ? acquiredOf(message) : 0;
+  return countsRedeliveries && countsAcquired(version) ? acquiredOf(message) : 0;
+}
+
+// Before, the header `x-acquired-count` is a client's.
+function countsAcquired(version: ServerVersion): boolean {
+  return isAtLeast(version, [4, 3]);
 }

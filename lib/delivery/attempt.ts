@@ -22,27 +22,45 @@ export function isRepublished(message: IncomingMessage, queue: string): boolean 
   return from('exchange') === '' && isWaitingQueue(from('queue'), queue);
 }
 
+/** Which counts of a queue are the broker's own; elsewhere the headers are a client's, and are not read. */
+export interface BrokerCounts {
+  /** `x-delivery-count`. */
+  readonly redeliveries: boolean;
+  /** `x-acquired-count`. */
+  readonly acquired: boolean;
+}
+
 /**
- * How often a message may have been handed to this subscription, this time included: the attempt that
+ * How often a message may have been delivered to this subscription, this time included: the attempt that
  * our own copy carries, else 1, plus the broker's count of redeliveries where it keeps one.
- * @param counts whether the broker keeps a count for this queue; only then it is read.
+ * @param attempts `retry.attempts`. A header alone, which anybody can write, leaves at least one attempt.
  */
-export function attemptOf(message: IncomingMessage, queue: string, counts: boolean): number {
+export function attemptOf(
+  message: IncomingMessage,
+  queue: string,
+  counts: BrokerCounts,
+  attempts = Number.POSITIVE_INFINITY,
+): number {
   const carried = isRepublished(message, queue)
     ? headerOf(message.properties.headers, SettleHeaders.attempt)
     : undefined;
-  const first = isCount(carried) && carried >= 1 ? carried : 1;
-  return first + (counts ? brokerCountOf(message) : 0);
+  const first = isCount(carried) && carried >= 1 ? Math.min(carried, attempts) : 1;
+  return first + (counts.redeliveries ? brokerCountOf(message, counts.acquired) : 0);
 }
 
 /**
  * The broker's count of redeliveries; 0 if there is none. A message that is not flagged as redelivered has
- * none, whatever its headers are, and a count above `x-acquired-count` was set by a client.
+ * none, whatever its headers are, and a count above the broker's `x-acquired-count` was set by a client.
+ * @param countsAcquired whether `x-acquired-count` is the broker's.
  */
-export function brokerCountOf({ fields, properties }: IncomingMessage): number {
+export function brokerCountOf(
+  { fields, properties }: IncomingMessage,
+  countsAcquired: boolean,
+): number {
   if (!fields.redelivered) return 0;
   const count = headerOf(properties.headers, 'x-delivery-count');
   if (!isCount(count)) return 0;
+  if (!countsAcquired) return count;
   const acquired = headerOf(properties.headers, 'x-acquired-count');
   if (acquired !== undefined && !(isCount(acquired) && count <= acquired)) return 0;
   return count;
@@ -61,12 +79,13 @@ export function acquiredOf({ fields, properties }: IncomingMessage): number {
 /**
  * Whether a redelivered message carries any count of the broker. On a quorum queue each one does; without
  * one the queue is not a quorum queue, whatever its subscription declares.
+ * @param countsAcquired whether `x-acquired-count` is the broker's.
  */
-export function hasBrokerCount({ properties }: IncomingMessage): boolean {
+export function hasBrokerCount({ properties }: IncomingMessage, countsAcquired: boolean): boolean {
   const { headers } = properties;
   return (
     headerOf(headers, 'x-delivery-count') !== undefined ||
-    headerOf(headers, 'x-acquired-count') !== undefined
+    (countsAcquired && headerOf(headers, 'x-acquired-count') !== undefined)
   );
 }
 

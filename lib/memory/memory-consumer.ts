@@ -212,7 +212,7 @@ export class MemoryConsumer implements BrokerConsumer {
     const { version } = this.dependencies.client.server;
     const { deliveryTag } = message.fields;
     const queue = this.#queue;
-    const countsRedeliveries = this.#counting.of(message, queue);
+    const countsRedeliveries = this.#counting.of(message, queue, version);
     const delivery: BrokerDelivery = {
       message,
       queue,

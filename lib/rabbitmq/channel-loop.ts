@@ -237,7 +237,7 @@ export class ChannelLoop implements BrokerConsumer {
   #deliver(message: IncomingMessage): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    const countsRedeliveries = this.#counting.of(message, this.#queue);
+    const countsRedeliveries = this.#counting.of(message, this.#queue, this.#version);
     const counts = {
       countsRedeliveries,
       countsRequeues: countsRequeues(countsRedeliveries, this.#version),

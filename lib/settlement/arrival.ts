@@ -10,8 +10,9 @@ export function arrivalOf(
   brokerDelivery: BrokerDelivery,
   startedAt: number,
 ): InFlight {
-  const { message, queue, countsRedeliveries } = brokerDelivery;
-  const attempt = attemptOf(message, queue, countsRedeliveries);
+  const { message, queue, countsRedeliveries, acquired } = brokerDelivery;
+  const counts = { redeliveries: countsRedeliveries, acquired: acquired > 0 };
+  const attempt = attemptOf(message, queue, counts, subscription.retry?.attempts);
   return {
     delivery: new DeliveryRecord(subscription, message, queue, attempt),
     brokerDelivery,

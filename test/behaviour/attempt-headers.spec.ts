@@ -48,6 +48,23 @@ describe.each(['classic', 'quorum'] as const)(
       expect(dead.properties.headers).not.toHaveProperty('x-settle-attempt');
     });
 
+    it.each([3, 4, 2 ** 31 - 1])(
+      'with an attempt header of %i of 3: one attempt, then the end',
+      async (attempt) => {
+        const queue = unique('forged');
+        const { seen, Handler } = failing(queue, 3, retry);
+        await startApp({ providers: [Handler] });
+        const headers = { 'x-settle-attempt': attempt, 'x-settle-queue': queue };
+        await broker.send(queue, {}, { headers });
+        const { properties } = await broker.take(`${queue}.dead`);
+        expect(seen.map((delivery) => delivery.attempt)).toEqual([3]);
+        expect(properties.headers).toMatchObject({
+          'x-settle-reason': 'attempts',
+          'x-settle-attempts-made': 3,
+        });
+      },
+    );
+
     it('with an attempt header for no queue or for another queue: attempt 1', async () => {
       const queue = unique('foreign');
       const { seen, Handler } = failing(queue, 2, drop);

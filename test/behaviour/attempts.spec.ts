@@ -62,6 +62,19 @@ describe.each(['classic', 'quorum'] as const)('attempts on a %s queue', async (q
     },
   );
 
+  it.each([0, 1, 7, -1, 'many', null])(
+    'are not affected by an x-acquired-count of %o that a client sent',
+    async (n) => {
+      const queue = unique('acquired');
+      const { seen, Handler } = counting(queue, 3, ways[0]![1]);
+      await startApp({ providers: [Handler] });
+      const headers = { 'x-acquired-count': n, 'x-delivery-count': n };
+      await broker.send(queue, { id: 1 }, { headers });
+      await broker.take(`${queue}.dead`);
+      expect(seen).toEqual(expected(3));
+    },
+  );
+
   it('follow a changed retry.attempts after a restart, with the same queue', async () => {
     const queue = unique('changed');
     for (const cap of [3, 5, 2]) {

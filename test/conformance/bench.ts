@@ -112,8 +112,11 @@ export class ConsumerUnderTest {
   }
 
   /** The attempt of a delivery. */
-  attempt({ message, queue, countsRedeliveries }: BrokerDelivery): number {
-    return attemptOf(message, queue, countsRedeliveries);
+  attempt({ message, queue, countsRedeliveries, acquired }: BrokerDelivery): number {
+    return attemptOf(message, queue, {
+      redeliveries: countsRedeliveries,
+      acquired: acquired > 0,
+    });
   }
 
   /** The record from which a delivery is republished. */

@@ -60,7 +60,7 @@ describe('replayMessageOf', () => {
         const { headers } = replayed(message);
         const fields = { ...message.fields, exchange: '', routingKey: 'billing' };
         const delivered = { ...message, fields, properties: { headers } } as IncomingMessage;
-        expect(attemptOf(delivered, 'billing', false)).toBe(1);
+        expect(attemptOf(delivered, 'billing', { redeliveries: false, acquired: false })).toBe(1);
         const isKnown = headers['x-settle-exchange'] !== undefined;
         expect(isRepublished(delivered, 'billing')).toBe(isKnown);
         for (const [name, value] of Object.entries(own)) {

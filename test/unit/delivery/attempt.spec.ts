@@ -10,8 +10,10 @@ import {
 import type { IncomingMessage } from '../../../lib/model/delivery';
 import { aMessage, aRepublishedMessage, QUEUE } from '../fixtures';
 
-const CLASSIC = false;
-const QUORUM = true;
+const CLASSIC = { redeliveries: false, acquired: false };
+const QUORUM = { redeliveries: true, acquired: false };
+/** As RabbitMQ counts from 4.3 on. */
+const ACQUIRED = { redeliveries: true, acquired: true };
 
 const expired = { queue: 'billing.wait.1024', exchange: '', reason: 'expired', count: 1 };
 const fromWaiting = [expired];
@@ -107,7 +109,7 @@ describe('isRepublished', () => {
 
 describe('attemptOf', () => {
   it.each([undefined, null, {}])('is 1 for a first delivery with headers %o', (headers) => {
-    for (const counts of [CLASSIC, QUORUM]) {
+    for (const counts of [CLASSIC, QUORUM, ACQUIRED]) {
       expect(attemptOf(aMessage({ headers }), QUEUE, counts)).toBe(1);
     }
   });
@@ -115,6 +117,12 @@ describe('attemptOf', () => {
   it('reads the header of a republished message', () => {
     expect(attemptOf(aRepublishedMessage({ 'x-settle-attempt': 4 }), QUEUE, CLASSIC)).toBe(4);
     expect(attemptOf(aRepublishedMessage({ 'x-settle-attempt': 1 }), QUEUE, CLASSIC)).toBe(1);
+  });
+
+  it('leaves at least one attempt whatever the header is', () => {
+    const message = aRepublishedMessage({ 'x-settle-attempt': 2 ** 31 - 1 });
+    expect(attemptOf(message, QUEUE, CLASSIC, 3)).toBe(3);
+    expect(attemptOf(redelivery({ 'x-delivery-count': 1 }, message), QUEUE, QUORUM, 3)).toBe(4);
   });
 
   it("adds the broker's count to the header", () => {
@@ -150,7 +158,7 @@ describe('attemptOf', () => {
 
   it('never uses the count in x-death', () => {
     const deaths = [{ queue: 'other', reason: 'expired', count: 50 }];
-    for (const counts of [CLASSIC, QUORUM]) {
+    for (const counts of [CLASSIC, QUORUM, ACQUIRED]) {
       expect(attemptOf(aMessage({ headers: { 'x-death': deaths } }), QUEUE, counts)).toBe(1);
     }
     const message = aRepublishedMessage({
@@ -221,7 +229,7 @@ describe('attemptOf', () => {
       fc.property(
         headers,
         fc.boolean(),
-        fc.boolean(),
+        fc.constantFrom(CLASSIC, QUORUM, ACQUIRED),
         fc.boolean(),
         (table, own, counts, redelivered) => {
           const message = aMessage({
@@ -232,7 +240,8 @@ describe('attemptOf', () => {
           const attempt = attemptOf(message, QUEUE, counts);
           expect(Number.isSafeInteger(attempt)).toBe(true);
           expect(attempt).toBeGreaterThanOrEqual(1);
-          if (!counts && !own) expect(attempt).toBe(1);
+          if (counts === CLASSIC && !own) expect(attempt).toBe(1);
+          if (!redelivered) expect(attemptOf(message, QUEUE, counts, 3)).toBeLessThanOrEqual(3);
         },
       ),
       { numRuns: 1_000 },
@@ -242,15 +251,15 @@ describe('attemptOf', () => {
 
 describe('brokerCountOf', () => {
   it('reads x-delivery-count of redeliveries only', () => {
-    expect(brokerCountOf(redelivery({ 'x-delivery-count': 3 }))).toBe(3);
-    expect(brokerCountOf(redelivery({ 'x-delivery-count': 0 }))).toBe(0);
-    expect(brokerCountOf(redelivery({}))).toBe(0);
-    expect(brokerCountOf(aMessage({ headers: { 'x-delivery-count': 3 } }))).toBe(0);
+    expect(brokerCountOf(redelivery({ 'x-delivery-count': 3 }), false)).toBe(3);
+    expect(brokerCountOf(redelivery({ 'x-delivery-count': 0 }), false)).toBe(0);
+    expect(brokerCountOf(redelivery({}), false)).toBe(0);
+    expect(brokerCountOf(aMessage({ headers: { 'x-delivery-count': 3 } }), false)).toBe(0);
   });
 
   it('ignores a count above x-acquired-count', () => {
     const of = (count: unknown, acquired: unknown): number =>
-      brokerCountOf(redelivery({ 'x-delivery-count': count, 'x-acquired-count': acquired }));
+      brokerCountOf(redelivery({ 'x-delivery-count': count, 'x-acquired-count': acquired }), true);
     expect(of(2, 2)).toBe(2);
     expect(of(2, 5)).toBe(2);
     expect(of(3, 2)).toBe(0);
@@ -258,17 +267,24 @@ describe('brokerCountOf', () => {
     expect(of(3, -1)).toBe(0);
     expect(of(3, null)).toBe(0);
     expect(of(3, 5.5)).toBe(0);
+    expect(of(3, undefined)).toBe(3);
+  });
+
+  it("ignores an x-acquired-count that is not the broker's", () => {
+    const of = (acquired: unknown): number =>
+      brokerCountOf(redelivery({ 'x-delivery-count': 3, 'x-acquired-count': acquired }), false);
+    for (const acquired of [0, 2, 7, -1, 'x', null]) expect(of(acquired)).toBe(3);
   });
 
   it.each(['3', -1, 1.5, Number.NaN, null, true, [3], {}, 3n, 2 ** 31])(
     'is 0 if the header is %o',
     (value) => {
-      expect(brokerCountOf(redelivery({ 'x-delivery-count': value }))).toBe(0);
+      expect(brokerCountOf(redelivery({ 'x-delivery-count': value }), false)).toBe(0);
     },
   );
 
   it('is 0 without headers', () => {
-    expect(brokerCountOf(aMessage({ headers: undefined, redelivered: true }))).toBe(0);
+    expect(brokerCountOf(aMessage({ headers: undefined, redelivered: true }), false)).toBe(0);
   });
 });
 
@@ -283,7 +299,12 @@ describe('hasBrokerCount', () => {
     [undefined, false],
     [null, false],
   ])('returns the right answer for headers %o: %s', (headers, expected) => {
-    expect(hasBrokerCount(aMessage({ headers, redelivered: true }))).toBe(expected);
+    expect(hasBrokerCount(aMessage({ headers, redelivered: true }), true)).toBe(expected);
+  });
+
+  it("does not take a client's x-acquired-count for one", () => {
+    expect(hasBrokerCount(redelivery({ 'x-acquired-count': 1 }), false)).toBe(false);
+    expect(hasBrokerCount(redelivery({ 'x-delivery-count': 1 }), false)).toBe(true);
   });
 });
 
