@@ -130,6 +130,18 @@ export class Broker {
     );
   }
 
+  /** Takes all ready messages out of a queue. */
+  async drain(queue: string): Promise<readonly GetMessage[]> {
+    return this.channel(async (channel) => {
+      const taken: GetMessage[] = [];
+      for (;;) {
+        const message = await channel.get(queue, { noAck: true });
+        if (message === false) return taken;
+        taken.push(message);
+      }
+    });
+  }
+
   /** Waits until a queue has so many ready messages. */
   async waitForReady(queue: string, count: number, timeoutMs = 10_000): Promise<void> {
     await eventually(

@@ -50,3 +50,38 @@ export async function sendLongHeaders(
   await client.send(queue, {});
   await client.close();
 }
+
+/** A message as bytes, which no client library has to be able to write. */
+export interface RawContent {
+  /** Which properties there are, as in the frame of the content header. */
+  readonly flags: number;
+  /** The properties, encoded. */
+  readonly properties: Buffer;
+  readonly body: Buffer;
+}
+
+/** Publishes messages to a queue as they are; rejects if RabbitMQ refuses one. */
+export async function sendContents(queue: string, contents: readonly RawContent[]): Promise<void> {
+  const proxy = await openProxy();
+  let sent = 0;
+  proxy.rewrite(fromClient('basic.publish'), ({ channel }) => {
+    const content = contents[sent];
+    sent += 1;
+    if (content === undefined) throw new Error('more messages were published than were given');
+    const to = [argument.short(0), argument.text(''), argument.text(queue)];
+    const publish = method('basic.publish', channel, ...to, argument.bits(false, false));
+    const header = contentHeader(channel, content.body.length, content);
+    const body = content.body.length === 0 ? [] : [contentBody(channel, content.body)];
+    return { onward: [publish, header, ...body] };
+  });
+  const client = await Broker.connect(proxy.url);
+  try {
+    await Promise.all(contents.map(() => client.send(queue, {})));
+  } catch (error) {
+    const closed = proxy.frames.find(({ method: name }) => name.endsWith('.close'));
+    throw new Error(`${closed?.details.replyText} at message ${sent - 1} of ${contents.length}`, {
+      cause: error,
+    });
+  }
+  await client.close();
+}
