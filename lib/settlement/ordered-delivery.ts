@@ -31,7 +31,7 @@ export class OrderedDelivery implements BrokerDelivery {
     this.message = delivery.message;
     this.queue = delivery.queue;
     // Before 4.3, RabbitMQ reports one count, that of all returns.
-    const counted = delivery.countsRedeliveries ? brokerCountOf(delivery.message) + 1 : 0;
+    const counted = delivery.countsRedeliveries ? brokerCountOf(delivery.message, false) + 1 : 0;
     this.acquired = delivery.acquired || counted;
   }
 
