@@ -105,6 +105,7 @@ export type { RepublishedMessage, Settlement, SettlementStatus } from './model/s
 export type { Size } from './model/size';
 export type { Binding, SubscriptionMetadata } from './model/subscription-metadata';
 export type {
+  BusiestKey,
   DeliveryInFlight,
   PauseCause,
   SubscriptionState,

@@ -61,11 +61,10 @@ export class ActiveSubscriptionFactory {
     const { subscription, connection, isSelective } = planned;
     const log = this.logs.of(subscription);
     const receiverOf = (own: SubscriptionMetadata, chain: AnyHandling): Receiver =>
-      new Receiver(
-        own,
-        chain,
-        this.#hostOf(own, subscription.killSwitch !== undefined, () => active),
-      );
+      new Receiver(own, chain, {
+        ...this.#hostOf(own, subscription.killSwitch !== undefined, () => active),
+        prefetch: prefetchOf(subscription, connection),
+      });
     const methods = planned.methods.map((plan) => ({
       ...plan,
       receiver: receiverOf(plan.subscription, this.#chainOf(plan, environment)),
@@ -116,7 +115,7 @@ export class ActiveSubscriptionFactory {
     subscription: SubscriptionMetadata,
     hasKillSwitch: boolean,
     active: () => ActiveSubscription,
-  ): ReceiverHost {
+  ): Omit<ReceiverHost, 'prefetch'> {
     return {
       clock: this.clock,
       log: this.logs.of(subscription),

@@ -97,12 +97,14 @@ export class ActiveSubscription implements ConsumerListener {
 
   statusOf({ subscription, receiver }: ActiveMethod): SubscriptionStatus {
     const { state, cause, since } = this.#state;
+    const busiestKey = receiver.order?.busiestKey;
     return Object.freeze({
       subscription,
       state,
       ...(cause !== undefined && { cause }),
       inFlight: receiver.inFlight,
       waiting: receiver.waiting,
+      ...(busiestKey !== undefined && { busiestKey }),
       stuck: this.#stuck.get(subscription) ?? 0,
       abandoned: this.#abandoned.get(subscription) ?? 0,
       since,

@@ -48,6 +48,8 @@ export const LOG_KINDS = {
   reconnecting: 'error',
   refused: 'error',
   'stuck-delivery': 'warn',
+  'hot-key': 'warn',
+  'hot-key-ended': 'log',
 
   // What differs between a subscription and its queue or server.
   'not-counting': 'error',

@@ -6,6 +6,7 @@ import {
   type MessageFacts,
   messageText,
   named,
+  queueText,
   reasonText,
 } from './format';
 
@@ -121,6 +122,15 @@ export const messageTexts = {
     `stays unacknowledged and keeps the order of its key; handled again in ${durationText(delayMs)}`,
   orderStuck:
     'not handled within its attempts and order.hold; the subscription is paused, so that no later message overtakes it',
+  hotKey: (
+    queue: string | undefined,
+    { key, deliveries }: { readonly key: string; readonly deliveries: number },
+    prefetch: number,
+    ms: number,
+  ): string =>
+    `${queueText(queue)}: more than half of the prefetched messages have had the key ${found(key)} for ${durationText(ms)}, now ${deliveries} of ${prefetch}; messages with other keys are held back. Raise the prefetch, or let the key have less to do. (Logged once until it has less than a quarter.)`,
+  hotKeyEnded: (queue: string | undefined, key: string): string =>
+    `${queueText(queue)}: less than a quarter of the prefetched messages have the key ${found(key)} again.`,
   batchResult: (size: number, value: unknown): string =>
     `a batch of ${size} needs nothing, one outcome, or a list of ${size} outcomes; found ${found(value)}`,
   timedOut: (handler: string, ms: number): string =>

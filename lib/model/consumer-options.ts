@@ -63,6 +63,12 @@ export interface OrderOptions {
    * @default 'pause'
    */
   readonly whenStuck?: 'pause' | 'deadLetter' | 'overtake';
+  /**
+   * How long one key may have more than half of the prefetched messages until a log line warns of it: those
+   * of other keys are then held back by the prefetch. `false` or 0: never.
+   * @default '10s'
+   */
+  readonly hotKeyAfter?: Duration | false;
   /** `1`: only one process ever consumes the queue, so that it needs no `singleActiveConsumer`. */
   readonly instances?: 1;
 }
@@ -91,8 +97,7 @@ export interface ConsumerOptions {
    * Handles messages in batches: the method receives `(payloads, deliveries)` and returns nothing, one outcome
    * for all, or a list with an outcome or `undefined` for each. Every message has its own attempts, retries,
    * dead letter and settlement. The prefetch is by default `size` times `concurrency`. Not with `noAck`,
-   * `concurrency`, decorated parameters, or interceptors of the module. With `rate`, calls of the method are
-   * counted.
+   * `concurrency` or decorated parameters. With `rate`, calls of the method are counted.
    * @default one message at a time
    * @example { size: 100, wait: '200ms' }
    */

@@ -47,12 +47,13 @@ export interface SubscriptionMetadata {
     | undefined;
   /** In ms; 0: never. */
   readonly stuckAfter: number;
-  /** `hold` in ms; `undefined`: no order. */
+  /** `hold` and `hotKeyAfter` in ms, 0: never; `undefined`: no order. */
   readonly order:
     | {
         readonly by: OrderOptions['by'];
         readonly hold: number;
         readonly whenStuck: NonNullable<OrderOptions['whenStuck']>;
+        readonly hotKeyAfter: number;
         readonly instances: 1 | undefined;
       }
     | undefined;

@@ -36,6 +36,16 @@ export const PAUSE_CAUSES = [
 export type PauseCause = (typeof PAUSE_CAUSES)[number];
 
 /**
+ * The key of an ordered subscription that has the most deliveries.
+ * @publicApi
+ */
+export interface BusiestKey {
+  readonly key: string;
+  /** How many of its deliveries run, wait for their turn, or wait for a retry. */
+  readonly deliveries: number;
+}
+
+/**
  * A subscription at one moment.
  * @publicApi
  */
@@ -46,8 +56,10 @@ export interface SubscriptionStatus {
   readonly cause?: PauseCause;
   /** Deliveries that are running or being settled. */
   readonly inFlight: number;
-  /** Deliveries that `concurrency` or `rate` holds back: their handling has not begun. */
+  /** Deliveries that `concurrency`, `rate`, `batch` or `order` holds back: their handling has not begun. */
   readonly waiting: number;
+  /** Only with `order`, while deliveries with a key are in flight or wait. */
+  readonly busiestKey?: BusiestKey;
   /** Deliveries that have been in flight longer than `stuckAfter`, since the start. */
   readonly stuck: number;
   /** Settlements that were not sent, since their channel had closed. */

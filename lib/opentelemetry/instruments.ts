@@ -30,7 +30,12 @@ export const INSTRUMENTS = {
   waiting: {
     name: 'settle.deliveries.waiting',
     unit: '{message}',
-    description: 'Deliveries that concurrency or rate holds back.',
+    description: 'Deliveries that concurrency, rate, batch or order holds back.',
+  },
+  busiestKey: {
+    name: 'settle.deliveries.busiest_key',
+    unit: '{message}',
+    description: 'Deliveries of the key that has the most; of subscriptions with order.',
   },
   oldestAge: {
     name: 'settle.deliveries.oldest_age',

@@ -60,6 +60,12 @@ export class SettleMetrics {
     this.#counter(INSTRUMENTS.stuck, this.#perSubscription('stuck'));
     this.#gauge(INSTRUMENTS.inFlight, this.#perSubscription('inFlight'));
     this.#gauge(INSTRUMENTS.waiting, this.#perSubscription('waiting'));
+    this.#gauge(INSTRUMENTS.busiestKey, (result) => {
+      for (const { subscription, busiestKey } of subscriptions.list()) {
+        if (subscription.order === undefined) continue;
+        result.observe(busiestKey?.deliveries ?? 0, subscriptionAttributes(subscription));
+      }
+    });
     this.#gauge(INSTRUMENTS.oldestAge, (result) => this.#observeAges(result));
     this.#gauge(INSTRUMENTS.state, (result) => {
       for (const status of subscriptions.list()) observeState(status, result);

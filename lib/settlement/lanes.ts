@@ -30,6 +30,17 @@ export class Lanes<T> {
     return next;
   }
 
+  /** How many have a key. */
+  sizeOf(key: string): number {
+    const lane = this.#lanes.get(key);
+    return lane === undefined ? 0 : 1 + lane.rest.length;
+  }
+
+  /** All keys. */
+  get keys(): Iterable<string> {
+    return this.#lanes.keys();
+  }
+
   /** Removes all but those first ones that are to be kept. */
   clear(isKept: (head: T) => boolean): void {
     for (const [key, lane] of this.#lanes) {

@@ -4,8 +4,10 @@ import { texts } from '../log/texts';
 import type { Decision } from '../model/decision';
 import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
+import type { BusiestKey } from '../model/subscription-status';
 import { decisionAtTheCap } from './decide';
 import type { DeliveryLine } from './delivery-line';
+import { HotKeyWatch } from './hot-key-watch';
 import type { InFlight } from './in-flight';
 import { Lanes } from './lanes';
 import { OrderedDelivery } from './ordered-delivery';
@@ -15,7 +17,10 @@ import { WaitingLine } from './waiting-line';
 
 /** What a receiver does for its ordered deliveries. None throws. */
 export interface OrderHost
-  extends Pick<ReceiverHost, 'clock' | 'log' | 'isStopping' | 'pauseStuck' | 'releases'> {
+  extends Pick<
+    ReceiverHost,
+    'clock' | 'log' | 'prefetch' | 'isStopping' | 'pauseStuck' | 'releases'
+  > {
   /** The handling of a delivery begins. */
   begin(inFlight: InFlight): void;
   /** A delivery is no longer in flight, but not settled. */
@@ -38,6 +43,7 @@ export class OrderLine implements DeliveryLine {
   /** Deliveries that had begun when their channel was lost: they are redelivered. */
   readonly #lost = new WeakSet<InFlight>();
   readonly #timers = new Map<InFlight, Timer>();
+  readonly #hotKeys: HotKeyWatch;
   #isOpen = true;
   /** Whether the channel holds deliveries that it has to return before anything begins. */
   #isStale = false;
@@ -47,6 +53,11 @@ export class OrderLine implements DeliveryLine {
     private readonly subscription: SubscriptionMetadata,
     private readonly host: OrderHost,
   ) {
+    this.#hotKeys = new HotKeyWatch({
+      ...host,
+      queue: subscription.queue,
+      after: order.hotKeyAfter,
+    });
     this.#line = new WaitingLine(subscription, host.clock, (inFlight) => {
       this.#waiting.delete(inFlight);
       this.#begun.add(inFlight);
@@ -69,7 +80,19 @@ export class OrderLine implements DeliveryLine {
     const key = this.#keyOf(inFlight.delivery);
     if (key === undefined) return this.#line.add(inFlight);
     inFlight.orderKey = key;
-    if (this.#lanes.enter(key, inFlight)) this.#line.add(inFlight);
+    const isFirst = this.#lanes.enter(key, inFlight);
+    this.#hotKeys.changed(this.#loadOf(key));
+    if (isFirst) this.#line.add(inFlight);
+  }
+
+  /** The key that has the most deliveries; `undefined` if none has any. */
+  get busiestKey(): BusiestKey | undefined {
+    let busiest: BusiestKey | undefined;
+    for (const key of this.#lanes.keys) {
+      const load = this.#loadOf(key);
+      if (load.deliveries > (busiest?.deliveries ?? 0)) busiest = load;
+    }
+    return busiest;
   }
 
   clear(): readonly InFlight[] {
@@ -81,6 +104,7 @@ export class OrderLine implements DeliveryLine {
     for (const inFlight of this.#begun) this.#lost.add(inFlight);
     // A handler that still runs keeps its lane, also if its message is redelivered meanwhile.
     this.#lanes.clear((head) => this.#begun.has(head));
+    this.#hotKeys.clear();
     this.#isStale = false;
     this.#follow();
     return waiting;
@@ -104,6 +128,7 @@ export class OrderLine implements DeliveryLine {
     const { orderKey, brokerDelivery } = inFlight;
     if (orderKey === undefined || isLeft(brokerDelivery)) return;
     const next = this.#lanes.leave(orderKey);
+    this.#hotKeys.changed(this.#loadOf(orderKey));
     if (next !== undefined) this.#line.add(next);
   }
 
@@ -178,6 +203,10 @@ export class OrderLine implements DeliveryLine {
       this.#line.add(next);
     });
     this.#timers.set(next, timer);
+  }
+
+  #loadOf(key: string): BusiestKey {
+    return { key, deliveries: this.#lanes.sizeOf(key) };
   }
 
   #keyOf(delivery: DeliveryRecord): string | undefined {

@@ -9,6 +9,8 @@ import type { InFlight } from './in-flight';
 export interface ReceiverHost {
   readonly clock: Clock;
   readonly log: SubscriptionLog;
+  /** How many deliveries RabbitMQ leaves unacknowledged. */
+  readonly prefetch: number;
   /** What follows each delivery while it is in flight. */
   readonly observer?: DeliveryObserver | undefined;
   /** Whether the application is shutting down: failures are then requeued instead of settled. */

@@ -33,7 +33,8 @@ export class Receiver {
   #isOpen = true;
   /** Deliveries whose handling has not begun; `undefined` if none ever waits. */
   readonly #line: DeliveryLine | undefined;
-  readonly #order: OrderLine | undefined;
+  /** Only if the deliveries are ordered. */
+  readonly order: OrderLine | undefined;
 
   constructor(
     private readonly subscription: SubscriptionMetadata,
@@ -49,7 +50,7 @@ export class Receiver {
     const settlerHost = subscription.order === undefined ? own : orderedHost(own);
     this.#settler = new Settler(subscription, settlerHost, (inFlight) => this.#finished(inFlight));
     this.#line = lineOf(subscription, handling, this.#lineHost());
-    if (this.#line instanceof OrderLine) this.#order = this.#line;
+    if (this.#line instanceof OrderLine) this.order = this.#line;
   }
 
   /** Whether deliveries are handled; while false, what arrives is requeued. */
@@ -60,8 +61,8 @@ export class Receiver {
   /** Closing requeues what waits, unless it is ordered. A `noAck` message can't be requeued: it is handled, or lost. */
   set isOpen(isOpen: boolean) {
     this.#isOpen = isOpen;
-    if (this.#order !== undefined) this.#order.isOpen = isOpen;
-    if (isOpen || this.#order !== undefined || this.subscription.noAck) return;
+    if (this.order !== undefined) this.order.isOpen = isOpen;
+    if (isOpen || this.order !== undefined || this.subscription.noAck) return;
     for (const inFlight of this.#line?.clear() ?? []) {
       this.#began(inFlight);
       this.#settler.requeue(inFlight, UNPROCESSED);
@@ -95,7 +96,7 @@ export class Receiver {
 
   delivered(brokerDelivery: BrokerDelivery): void {
     const { subscription, host } = this;
-    const bound = this.#order === undefined ? brokerDelivery : new OrderedDelivery(brokerDelivery);
+    const bound = this.order === undefined ? brokerDelivery : new OrderedDelivery(brokerDelivery);
     const inFlight = arrivalOf(subscription, bound, host.clock.monotonic());
     if (this.#isTakenOut(inFlight)) return;
     if (this.#line !== undefined) return this.#line.add(inFlight);
@@ -108,7 +109,7 @@ export class Receiver {
     const { subscription } = this;
     const { delivery, brokerDelivery } = inFlight;
     // A noAck message can't be requeued: it is handled now or lost.
-    if (!this.#isOpen && !subscription.noAck && this.#order === undefined) {
+    if (!this.#isOpen && !subscription.noAck && this.order === undefined) {
       this.#began(inFlight);
       this.#settler.requeue(inFlight, UNPROCESSED);
       return true;
@@ -201,7 +202,7 @@ export class Receiver {
   #settle(inFlight: InFlight, outcome: Outcome, isStopping?: boolean): void {
     try {
       inFlight.delivery.inContext(() => {
-        if (this.#order?.keeps(inFlight, outcome)) return;
+        if (this.order?.keeps(inFlight, outcome)) return;
         this.#settler.settle(inFlight, outcome, isStopping);
       });
     } catch (error) {
@@ -230,13 +231,13 @@ export class Receiver {
   #finished(inFlight: InFlight): void {
     if (this.#inFlight.delete(inFlight)) this.host.observer?.ended(inFlight.delivery);
     this.host.finished?.();
-    this.#order?.finished(inFlight);
+    this.order?.finished(inFlight);
     this.#becameIdle();
   }
 
   // What waits in order is left to its channel.
   get #isIdle(): boolean {
-    return this.#inFlight.size === 0 && (this.#order !== undefined || this.waiting === 0);
+    return this.#inFlight.size === 0 && (this.order !== undefined || this.waiting === 0);
   }
 
   #becameIdle(): void {

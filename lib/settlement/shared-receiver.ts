@@ -15,6 +15,8 @@ export interface ReceivingMethod {
  * it, methods without a condition last, else to `unmatched`.
  */
 export class SharedReceiver implements Pick<Receiver, keyof Receiver> {
+  /** `order` and `when` exclude each other. */
+  readonly order = undefined;
   readonly #methods: readonly ReceivingMethod[];
   readonly #all: readonly Receiver[];
 

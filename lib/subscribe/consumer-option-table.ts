@@ -1,5 +1,6 @@
 import { texts } from '../log/texts';
 import type { BatchOptions, OrderOptions, RateOptions } from '../model/consumer-options';
+import { milliseconds } from '../model/duration';
 import type { OptionRow } from './option-table';
 import { isPositiveDuration, isWhole } from './value-checks';
 
@@ -57,6 +58,11 @@ export const ORDER_OPTIONS: Readonly<Record<keyof OrderOptions, OptionRow>> = {
     expected: "'pause', 'deadLetter' or 'overtake'",
     byDefault: "'pause'",
     accepts: (value) => value === 'pause' || value === 'deadLetter' || value === 'overtake',
+  },
+  hotKeyAfter: {
+    expected: `${texts.durationExpected}, or false`,
+    byDefault: "'10s'",
+    accepts: (value) => value === false || milliseconds(value) !== undefined,
   },
   instances: {
     expected: '1, or nothing',

@@ -124,9 +124,15 @@ function batchOf(batch: BatchOptions | undefined): SubscriptionMetadata['batch']
 
 function orderOf(order: OrderOptions | undefined): SubscriptionMetadata['order'] {
   if (typeof order !== 'object' || order === null) return undefined;
-  const { hold = '1m', whenStuck = 'pause', instances } = order;
+  const { hold = '1m', whenStuck = 'pause', hotKeyAfter = '10s', instances } = order;
   const by: OrderOptions['by'] = (delivery) => order.by(delivery);
-  return Object.freeze({ by, hold: milliseconds(hold) ?? 0, whenStuck, instances });
+  return Object.freeze({
+    by,
+    hold: milliseconds(hold) ?? 0,
+    whenStuck,
+    hotKeyAfter: milliseconds(hotKeyAfter) ?? 0,
+    instances,
+  });
 }
 
 function rateOf(rate: RateOptions | undefined): SubscriptionMetadata['rate'] {

@@ -8,9 +8,11 @@ import {
   retryAfter,
   type SubscribeOptions,
 } from '../../lib';
+import { SettleOpenTelemetryModule } from '../../lib/opentelemetry';
 import { openBroker, startApp, unique } from '../support/environment';
 import { Gate, until } from '../support/eventually';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
+import { RecordedMetrics } from '../support/telemetry';
 
 const by = ({ headers }: Delivery): string | undefined => headers['key'] as string | undefined;
 
@@ -270,6 +272,31 @@ describe('order by key', async () => {
     20_000,
   );
 
+  it('a key that has more than half of the prefetch is logged, and counted', async () => {
+    const queue = unique('order.hot');
+    const finish = new Gate();
+    const hot = { ...options(queue, { hotKeyAfter: 50 }), prefetch: 4 };
+    const Handler = handlerOf(hot, () => finish.promise);
+    const metrics = new RecordedMetrics();
+    const { provider: meterProvider } = metrics;
+    const { registry, log, settled } = await startApp({
+      providers: [Handler],
+      imports: [SettleOpenTelemetryModule.forRoot({ traces: false, meterProvider })],
+    });
+    const busiest = async (): Promise<unknown> =>
+      (await metrics.read()).get('settle.deliveries.busiest_key')?.map(({ value }) => value);
+    expect(registry.get(Handler, 'handle').busiestKey).toBeUndefined();
+    expect(await busiest()).toEqual([0]);
+    await send(queue, 'b1', 'a1', 'a2', 'a3', 'c1');
+    await until(() => log.matching(/\[hot-key\].*key 'a' for 50ms, now 3 of 4/).length === 1);
+    expect(registry.get(Handler, 'handle').busiestKey).toEqual({ key: 'a', deliveries: 3 });
+    expect(await busiest()).toEqual([3]);
+    finish.open();
+    await settled(5);
+    expect(log.matching(/\[hot-key-ended\]/)).toHaveLength(1);
+    expect(registry.get(Handler, 'handle').busiestKey).toBeUndefined();
+  });
+
   it.each<[string, object, RegExp]>([
     [
       'no single active consumer',
@@ -277,6 +304,11 @@ describe('order by key', async () => {
       /order: expected singleActiveConsumer: true/,
     ],
     ['no key function', { order: {} }, /order.by: expected a function/],
+    [
+      'a negative duration',
+      { order: { by, hotKeyAfter: -1 } },
+      /order.hotKeyAfter: expected .*, or false; found -1/,
+    ],
     ['noAck', { noAck: true }, /order: expected no such option together with noAck/],
     ['batch', { batch: { size: 2 } }, /batch: expected no such option beside order/],
     [

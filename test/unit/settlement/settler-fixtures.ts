@@ -102,6 +102,7 @@ export function aSettler(given: Given = {}) {
   const host: ReceiverHost = {
     clock,
     log: aLog(logger, clock),
+    prefetch: 10,
     isStopping: () => given.isStopping ?? false,
     isPaused: () => given.isPaused ?? false,
     pauseAfterFailure: async () => {
