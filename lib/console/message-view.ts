@@ -1,4 +1,5 @@
 import type { DeadLetterDetails } from '../dead-letters/dead-letter';
+import { indented, isJson } from '../dead-letters/indented-json';
 
 const BYTES_PER_LINE = 16;
 
@@ -59,38 +60,6 @@ function decoded(body: Buffer, isTruncated: boolean): string | undefined {
   }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * JSON with line breaks and indentation; its numbers and strings stay as they are written, since a parsed
- * number can lose digits.
- */
-export function indented(json: string): string {
-  const tokens = json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
-  let depth = 0;
-  let text = '';
-  tokens.forEach((token, index) => {
-    const previous = tokens[index - 1];
-    const isEmpty = (previous === '{' && token === '}') || (previous === '[' && token === ']');
-    if (token === '}' || token === ']') {
-      depth -= 1;
-      text += isEmpty ? token : `\n${'  '.repeat(depth)}${token}`;
-      return;
-    }
-    const opens = previous === '{' || previous === '[' || previous === ',';
-    text += `${opens ? `\n${'  '.repeat(depth)}` : ''}${token}${token === ':' ? ' ' : ''}`;
-    if (token === '{' || token === '[') depth += 1;
-  });
-  return text;
-}
-
 /** Offset, bytes and printable characters, 16 bytes in a line. */
 export function hexDump(body: Buffer): string {
   const lines: string[] = [];
@@ -108,9 +77,13 @@ export function hexDump(body: Buffer): string {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const text = JSON.stringify(value, (_, part: unknown) => (isBytes(part) ? hexOf(part) : part), 2);
-  return text ?? String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    const bytesAsHex = (_: string, part: unknown): unknown => (isBytes(part) ? hexOf(part) : part);
+    return indented(JSON.stringify(value, bytesAsHex));
+  } catch {
+    return '…'; // Tables in tables, thousands of times.
+  }
 }
 
 // JSON.stringify calls the method toJSON of a Buffer first.

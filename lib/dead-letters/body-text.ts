@@ -1,3 +1,5 @@
+import { indented, isJson } from './indented-json';
+
 /** How many bytes of a binary body are shown. */
 const MOST_BINARY = 512;
 const LINE = 16;
@@ -6,11 +8,8 @@ const LINE = 16;
 export function bodyText(body: Buffer): string {
   const text = textOf(body);
   if (text === undefined) return hexText(body);
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text; // It is not JSON, or only the beginning of it.
-  }
+  // What is cut is no JSON.
+  return isJson(text) ? indented(text) : text;
 }
 
 /** The text of a body in UTF-8; `undefined` if it is not one. A character that is cut at the end is left out. */

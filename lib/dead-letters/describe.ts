@@ -1,4 +1,5 @@
 import { headerOf, SettleHeaders, textHeaderOf } from '../delivery/headers';
+import { bounded, HEADER_BOUNDS } from '../delivery/republish';
 import { isWaitingQueue } from '../delivery/waiting-queue';
 import type { Headers, IncomingMessage } from '../model/delivery';
 import type { DeadLetter, DeadLetterOrigin } from './dead-letter';
@@ -61,11 +62,11 @@ function movesOf(headers: Headers, queue: string): readonly Death[] {
 function failureOf(headers: Headers, deaths: readonly Death[]): Failure {
   if (isDeadLetteredByClient(headers, deaths)) {
     return {
-      reason: textHeaderOf(headers, SettleHeaders.reason) ?? 'unknown',
+      reason: shortHeaderOf(headers, SettleHeaders.reason, HEADER_BOUNDS.name) ?? 'unknown',
       by: 'client',
-      errorName: textHeaderOf(headers, SettleHeaders.errorName),
-      errorMessage: textHeaderOf(headers, SettleHeaders.errorMessage),
-      handler: textHeaderOf(headers, SettleHeaders.handler),
+      errorName: shortHeaderOf(headers, SettleHeaders.errorName, HEADER_BOUNDS.name),
+      errorMessage: shortHeaderOf(headers, SettleHeaders.errorMessage, HEADER_BOUNDS.message),
+      handler: shortHeaderOf(headers, SettleHeaders.handler, HEADER_BOUNDS.message),
       attempts: countOf(headers, SettleHeaders.attemptsMade),
       failedAt: validDate(textHeaderOf(headers, SettleHeaders.failedAt)),
     };
@@ -78,6 +79,12 @@ function failureOf(headers: Headers, deaths: readonly Death[]): Failure {
     attempts: countOf(headers, SettleHeaders.attempt),
     failedAt: newest.at,
   };
+}
+
+// Anybody can publish a message with longer ones.
+function shortHeaderOf(headers: Headers, name: string, bytes: number): string | undefined {
+  const text = textHeaderOf(headers, name);
+  return text === undefined ? undefined : bounded(text, bytes);
 }
 
 /** Where a message failed: the queue that this library names, else the one that RabbitMQ last moved it from. */

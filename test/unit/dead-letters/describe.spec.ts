@@ -88,6 +88,20 @@ describe('describeLetter', () => {
   });
 });
 
+describe('headers that somebody else has written', () => {
+  it('are cut to the size of those that this library writes', () => {
+    const long = 'é'.repeat(50_000);
+    const letter = described({
+      ...own,
+      ...{ 'x-settle-reason': long, 'x-settle-error-name': long },
+      ...{ 'x-settle-error-message': long, 'x-settle-handler': long },
+    });
+    const { reason, errorName = '', errorMessage = '', handler = '' } = letter;
+    expect([reason, errorName].map((text) => Buffer.byteLength(text))).toEqual([128, 128]);
+    expect([errorMessage, handler].map((text) => Buffer.byteLength(text))).toEqual([1_024, 1_024]);
+  });
+});
+
 describe('historyOf', () => {
   it('puts what happened in order', () => {
     const headers = {
