@@ -41,6 +41,7 @@ const integration = [
   'integration/shutdown',
   'integration/fail-fast-exit',
   'behaviour/interceptors',
+  'behaviour/request-scope',
   'integration/golevelup',
   'integration/testing-kit',
 ].map((name) => `test/${name}.spec.ts`);

@@ -1,12 +1,19 @@
-// The snippets of docs/configuration.md, "The current delivery" and "Request-scoped providers".
+// The snippets of docs/configuration.md, from "The current delivery" to "Transactions".
 import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
+import {
+  Transactional,
+  type TransactionalAdapter,
+  TransactionHost,
+} from '@nestjs-cls/transactional';
 import { ClsService } from 'nestjs-cls';
 import {
+  ack,
   currentDelivery,
   type Delivery,
   type InjectableDeliveryInterceptor,
   type Outcome,
+  retry,
   SettleModule,
   Subscribe,
 } from 'nestjs-settle';
@@ -59,5 +66,35 @@ export class Invoices {
   @Subscribe({ queue: 'invoices', requestScope: true })
   async bill(invoice: Invoice): Promise<void> {
     await this.unit.add(invoice);
+  }
+}
+
+interface Payment {
+  readonly account: string;
+  readonly cents: number;
+}
+
+interface Ledger {
+  append(account: string, cents: number): Promise<boolean>;
+}
+
+type Adapter = TransactionalAdapter<unknown, Ledger, object>;
+
+@Injectable()
+export class Payments {
+  constructor(private readonly host: TransactionHost<Adapter>) {}
+
+  @Subscribe({ queue: 'payments', timeout: '30s', retry: { attempts: 5 }, onError: 'retryAfter' })
+  @Transactional()
+  async book(
+    payment: Payment,
+    _message: unknown,
+    _headers: unknown,
+    { signal }: Delivery,
+  ): Promise<Outcome> {
+    const isOpen = await this.host.tx.append(payment.account, payment.cents);
+    if (!isOpen) throw retry();
+    signal.throwIfAborted();
+    return ack();
   }
 }
