@@ -41,7 +41,7 @@ describe.each<[string, Options]>([
         charge(payload: string, ...rest: [unknown, unknown, Delivery]): Outcome | void {
           if (payload === 'drop') return drop('not ours');
           if (payload === 'again') return retry();
-          if (payload === 'later' && rest[2].attempt === 1) return retryAfter(400);
+          if (payload === 'later' && rest[2].attempt === 1) return retryAfter(1_500);
           if (payload === 'fail') throw new RangeError('no');
           if (payload === 'panic') throw new Panic('a bug');
         }
@@ -122,10 +122,10 @@ describe.each<[string, Options]>([
     it('waits for a delay', async () => {
       const { Billing, metadata } = shop();
       const test = await start(metadata);
-      expect(await test.deliver(Billing, 'charge', 'later')).toMatchObject({ delay: 400 });
+      expect(await test.deliver(Billing, 'charge', 'later')).toMatchObject({ delay: 1_500 });
       await test.advance(100);
       expect(test.settlements(Billing, 'charge')).toHaveLength(1);
-      await test.advance(1_000);
+      await test.advance(2_500);
       expect(test.settlements(Billing, 'charge')).toMatchObject([
         { outcome: 'retryAfter' },
         { outcome: 'ack', attempt: 2 },
