@@ -129,6 +129,11 @@ function costCells() {
     },
     {
       ...common,
+      name: 'cost of contexts and request scopes',
+      groups: [['settle-plain', 'settle-context', 'settle-request-scope']],
+    },
+    {
+      ...common,
       name: 'batches and order',
       groups: [['settle-plain', 'settle-batch', 'settle-order']],
     },

@@ -46,6 +46,8 @@ const all = {
   'settle-batch': { name: 'nestjs-settle, batches of 100' },
   'settle-metrics': { name: 'nestjs-settle, metrics' },
   'settle-traces': { name: 'nestjs-settle, traces, one in ten sampled' },
+  'settle-context': { name: 'nestjs-settle, context of the delivery' },
+  'settle-request-scope': { name: 'nestjs-settle, one request-scoped class' },
   'settle-order': { name: 'nestjs-settle, in the order of 1 000 keys' },
   'settle-parameter': { name: 'nestjs-settle, one parameter decorator' },
   'settle-pipe': { name: 'nestjs-settle, ValidationPipe' },

@@ -7,7 +7,7 @@ import { ack, exponential, SettleModule, SettlementEvents, Subscribe } from './s
 /** @typedef {import('./program.mjs').Handle} Handle */
 /** @typedef {Partial<import('nestjs-settle').SubscribeOptions>} Options */
 /** @typedef {NonNullable<import('@nestjs/common').ModuleMetadata['imports']>} Imports */
-/** @typedef {{ options?: Options, apply?: (type: Function) => void, andAfter?: boolean, events?: boolean, imports?: Imports }} Wishes */
+/** @typedef {{ options?: Options, apply?: (type: Function) => void, andAfter?: boolean, events?: boolean, imports?: Imports, settle?: import('nestjs-settle').SettleModuleOptions }} Wishes */
 
 /** Retry, dead letter and every policy. */
 export const DECLARED = /** @type {const} */ ({
@@ -30,12 +30,13 @@ export function runSettle({
   andAfter = false,
   events = false,
   imports = [],
+  settle,
 } = {}) {
   return runProgram(async (handle) => {
     const type = typeOf(handle, { andAfter, batch: options?.batch !== undefined });
     apply(type);
     const all = { queue: job.queue, declare: { queue: false }, ...options };
-    const app = await startSettle(type, all, imports);
+    const app = await startSettle(type, all, imports, settle);
     if (events) app.get(SettlementEvents).subscribe(() => {});
     return () => app.close();
   });
@@ -45,15 +46,16 @@ export function runSettle({
  * @param {new () => object} type
  * @param {Options} options
  * @param {Imports} [others]
+ * @param {import('nestjs-settle').SettleModuleOptions} [settle]
  */
-export function startSettle(type, options, others = []) {
+export function startSettle(type, options, others = [], settle = {}) {
   const { queueType, uri, prefetch: prefetchCount } = job;
   decorate(type, [
     Subscribe(/** @type {import('nestjs-settle').SubscribeOptions} */ ({ queueType, ...options })),
   ]);
   const imports = [
     RabbitMQModule.forRoot({ uri, prefetchCount }),
-    SettleModule.forRoot(),
+    SettleModule.forRoot(settle),
     ...others,
   ];
   return startContext({ imports, providers: [type] });
