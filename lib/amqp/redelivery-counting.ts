@@ -3,6 +3,7 @@ import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
 import type { QueueType } from '../model/options';
+import type { BrokerDelivery } from './port';
 import { isAtLeast, type ServerVersion } from './queue-declarations';
 
 /**
@@ -10,6 +11,8 @@ import { isAtLeast, type ServerVersion } from './queue-declarations';
  * without a count shows that the queue is not one, whatever its subscription declares.
  */
 export class RedeliveryCounting {
+  /** The version of the server of the channel. */
+  version: ServerVersion = [0, 0];
   #counts: boolean;
 
   constructor(
@@ -19,19 +22,35 @@ export class RedeliveryCounting {
     this.#counts = queueType === 'quorum';
   }
 
-  /** Whether the count of this message is the broker's own. */
-  of(message: IncomingMessage, queue: string, version: ServerVersion): boolean {
-    const isCounted = hasBrokerCount(message, countsAcquired(version));
+  // Whether the count of this message is the broker's own.
+  #isCounted(message: IncomingMessage, queue: string): boolean {
+    const isCounted = hasBrokerCount(message, countsAcquired(this.version));
     if (this.#counts && message.fields.redelivered && !isCounted) {
       this.#counts = false;
       this.log.write('not-counting', texts.notCounting(queue));
     }
     return this.#counts;
   }
+
+  /** What the broker says of the deliveries of a message. */
+  countsOf(message: IncomingMessage, queue: string): DeliveryCounts {
+    const countsRedeliveries = this.#isCounted(message, queue);
+    return {
+      countsRedeliveries,
+      countsRequeues: countsRequeues(countsRedeliveries, this.version),
+      acquired: acquiredCount(message, countsRedeliveries, this.version),
+    };
+  }
 }
 
+/** What the broker says of the deliveries of a message. */
+export type DeliveryCounts = Pick<
+  BrokerDelivery,
+  'countsRedeliveries' | 'countsRequeues' | 'acquired'
+>;
+
 /** Whether a requeue without an attempt is counted as one: RabbitMQ before 4.3 cannot tell the two apart. */
-export function countsRequeues(countsRedeliveries: boolean, version: ServerVersion): boolean {
+function countsRequeues(countsRedeliveries: boolean, version: ServerVersion): boolean {
   return countsRedeliveries && !countsAcquired(version);
 }
 
@@ -39,7 +58,7 @@ export function countsRequeues(countsRedeliveries: boolean, version: ServerVersi
  * How often the broker has delivered a message, this time included; 0 if it does not say: RabbitMQ does
  * from 4.3 on, on quorum queues.
  */
-export function acquiredCount(
+function acquiredCount(
   message: IncomingMessage,
   countsRedeliveries: boolean,
   version: ServerVersion,

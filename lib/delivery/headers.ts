@@ -8,6 +8,8 @@ import type { Headers } from '../model/delivery';
 export const SettleHeaders = Object.freeze({
   /** On retried messages: the number of the attempt. */
   attempt: 'x-settle-attempt',
+  /** On messages that are republished unprocessed because they may have been in flight when a consumer was lost. */
+  lostConsumer: 'x-settle-lost-consumer',
   /** The queue that the message was republished for; the other headers are valid only there. */
   queue: 'x-settle-queue',
   /** The exchange to which the message was first published. */

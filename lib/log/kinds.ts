@@ -41,6 +41,8 @@ export const LOG_KINDS = {
   paused: 'log',
   resumed: 'log',
   'consumer-paused': 'warn',
+  'slow-start': 'warn',
+  'slow-start-ended': 'log',
   'kill-switch-tripped': 'error',
   'kill-switch-probing': 'log',
   'kill-switch-closed': 'log',

@@ -38,6 +38,10 @@ export const rabbitmqTexts = {
     `cannot consume ${queueText(queue)}: ${errorText(error)}. Trying again.`,
   consumerPaused: (ms: number, queue: string | undefined): string =>
     `${queueText(queue)}: consumer paused for ${durationText(ms)} because a message could not be republished.`,
+  slowStart: (queue: string): string =>
+    `queue "${queue}": RabbitMQ redelivers messages of a lost consumer. They are handled one at a time, then the prefetch doubles with each success.`,
+  slowStartEnded: (queue: string, prefetch: number): string =>
+    `queue "${queue}": consuming with the whole prefetch of ${prefetch} again.`,
   notCounting: (queue: string): string =>
     `queue "${queue}": expected a quorum queue, which counts redeliveries; found a redelivered message without a count. Retries are republished and counted from now on. Correct queueType. (Logged once.)`,
   republishError: (error: unknown): string => reasonText(error),

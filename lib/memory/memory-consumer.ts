@@ -3,7 +3,7 @@ import { consumerOptionsOf } from '../amqp/consume-arguments';
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, BrokerDelivery, ConsumerListener, Intake } from '../amqp/port';
-import { acquiredCount, countsRequeues, RedeliveryCounting } from '../amqp/redelivery-counting';
+import { RedeliveryCounting } from '../amqp/redelivery-counting';
 import { forbidsAFeature, isRefusal } from '../amqp/refusal';
 import { Republisher } from '../amqp/republisher';
 import { declareTopology } from '../amqp/topology';
@@ -78,6 +78,7 @@ export class MemoryConsumer implements BrokerConsumer {
     if (this.#isStarted || this.#closing.signal.aborted) return;
     this.#isStarted = true;
     const { subscription, client, log } = this.dependencies;
+    this.#counting.version = client.server.version;
     logVersionWarnings(subscription, client.server.version, log);
     await this.#open();
   }
@@ -209,16 +210,12 @@ export class MemoryConsumer implements BrokerConsumer {
   }
 
   #deliver(message: IncomingMessage, channel: MemoryChannel): void {
-    const { version } = this.dependencies.client.server;
     const { deliveryTag } = message.fields;
     const queue = this.#queue;
-    const countsRedeliveries = this.#counting.of(message, queue, version);
     const delivery: BrokerDelivery = {
       message,
       queue,
-      countsRedeliveries,
-      countsRequeues: countsRequeues(countsRedeliveries, version),
-      acquired: acquiredCount(message, countsRedeliveries, version),
+      ...this.#counting.countsOf(message, queue),
       settle: (action, written) => written(channel.settle(deliveryTag, action)),
       leave: () => channel.leave(deliveryTag),
       republish: (outgoing, target) =>

@@ -35,6 +35,11 @@ export class Acknowledger<D extends Tagged<D>> {
     return this.#unsettled.first;
   }
 
+  /** How many deliveries are not settled. */
+  get unsettled(): number {
+    return this.#unsettled.size;
+  }
+
   /** A delivery has arrived and is to be settled. */
   arrived(delivery: D): void {
     this.#unsettled.add(delivery);

@@ -1,10 +1,9 @@
 import type { ConsumedSubscription } from '../amqp/consumed-subscription';
 import { ConsumerGate } from '../amqp/consumer-gate';
 import type { BrokerConsumer, ConsumerListener, Intake } from '../amqp/port';
-import type { ServerVersion } from '../amqp/queue-declarations';
-import { acquiredCount, countsRequeues, RedeliveryCounting } from '../amqp/redelivery-counting';
+import { RedeliveryCounting } from '../amqp/redelivery-counting';
 import { forbidsAFeature, isRefusal } from '../amqp/refusal';
-import type { Republish, Republisher } from '../amqp/republisher';
+import type { Republisher } from '../amqp/republisher';
 import { declareTopology } from '../amqp/topology';
 import { logVersionWarnings } from '../amqp/version-checks';
 import { type Clock, countdown, sleep, within } from '../clock';
@@ -17,6 +16,7 @@ import { type ManagedConnection, serverVersionOf } from './managed-connection';
 import { RabbitMQDelivery } from './rabbitmq-delivery';
 import { ReconnectPause } from './reconnect-pause';
 import { topologyClientOf } from './scratch-channel';
+import { SlowStart } from './slow-start';
 import type { RawConnection } from './types';
 
 /** How long the first attempt may hold up the start of the application. */
@@ -51,7 +51,6 @@ export class ChannelLoop implements BrokerConsumer {
   #queue = '';
   readonly #pause = new ReconnectPause();
   readonly #counting: RedeliveryCounting;
-  #version: ServerVersion = [0, 0];
   /** The last channel that was closed to return what it held. */
   #returned: ConsumerChannel | undefined;
   /** When the last channel was lost, on the monotonic scale; `undefined` while consuming. */
@@ -60,18 +59,23 @@ export class ChannelLoop implements BrokerConsumer {
   #forbidden: Error | undefined;
   #change: Promise<Error | undefined> = Promise.resolve(undefined);
   readonly #gate: ConsumerGate;
+  readonly #slowStart: SlowStart;
   #firstAttempt: () => void = () => {};
 
   constructor(private readonly dependencies: ChannelLoopDependencies) {
-    const { subscription, prefetch, listener, log, clock } = dependencies;
+    const { subscription, listener, log } = dependencies;
+    const apply = (): Promise<unknown> => this.#applyGate();
     this.#counting = new RedeliveryCounting(subscription.queueType, log);
     this.#gate = new ConsumerGate({
-      subscription,
-      prefetch,
-      clock,
+      ...dependencies,
       closing: this.#closing.signal,
-      apply: () => this.#applyGate(),
+      apply,
       delivered: (delivery) => listener.delivered(delivery),
+    });
+    this.#slowStart = new SlowStart({
+      ...dependencies,
+      apply,
+      delivered: (delivery) => this.#gate.delivered(delivery),
     });
   }
 
@@ -99,6 +103,7 @@ export class ChannelLoop implements BrokerConsumer {
     const left = countdown(clock, limitMs);
     this.#closing.abort();
     await within(clock, left(), this.#gate.close());
+    this.#slowStart.requeue();
     await this.#channel?.close(left());
     if (this.#running !== undefined) await within(clock, left(), this.#running);
     log.flush();
@@ -127,6 +132,7 @@ export class ChannelLoop implements BrokerConsumer {
       this.#sawVersion(serverVersionOf(raw));
       channel = await ConsumerChannel.open(raw, (message) => this.#deliver(message), clock);
       this.#channel = channel;
+      this.#slowStart.opened(channel, this.#queue);
       this.#closing.signal.throwIfAborted(); // Else nobody would close the channel any more.
       const refused = await this.#applyGate();
       if (refused !== undefined) throw refused;
@@ -156,12 +162,13 @@ export class ChannelLoop implements BrokerConsumer {
 
   #channelLost(reason: Error): void {
     this.#gate.channelClosed();
+    this.#slowStart.channelClosed();
     this.dependencies.listener.channelLost(reason);
   }
 
-  #sawVersion(version: ServerVersion): void {
-    if (this.#version.join() === version.join()) return;
-    this.#version = version;
+  #sawVersion(version: RedeliveryCounting['version']): void {
+    if (this.#counting.version.join() === version.join()) return;
+    this.#counting.version = version;
     logVersionWarnings(this.dependencies.subscription, version, this.dependencies.log);
   }
 
@@ -202,13 +209,14 @@ export class ChannelLoop implements BrokerConsumer {
   async #changeConsumer(): Promise<void> {
     const channel = this.#channel;
     if (channel === undefined || !channel.isOpen) return;
-    const { prefetch } = this.#gate;
+    const prefetch = this.#slowStart.limit(this.#gate.prefetch);
     const { subscription, consumeOptions: options, listener } = this.dependencies;
     if (subscription.order !== undefined && channel.isConsuming && prefetch !== channel.prefetch) {
       return this.#returnInOrder(channel);
     }
     if (prefetch !== channel.prefetch) await channel.cancel();
     if (prefetch === 0) return;
+    if (!channel.isConsuming && !this.#slowStart.allows(prefetch)) return;
     const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
     if (!channel.isConsuming) {
       await channel.consume({ queue: this.#queue, prefetch, options, isDrained });
@@ -231,20 +239,13 @@ export class ChannelLoop implements BrokerConsumer {
     this.#lostAt = undefined;
   }
 
-  readonly #republish: Republish = (message, target, original) =>
-    this.dependencies.republisher.publish(message, target, original);
-
   #deliver(message: IncomingMessage): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    const countsRedeliveries = this.#counting.of(message, this.#queue, this.#version);
-    const counts = {
-      countsRedeliveries,
-      countsRequeues: countsRequeues(countsRedeliveries, this.#version),
-      acquired: acquiredCount(message, countsRedeliveries, this.#version),
-    };
-    const delivery = new RabbitMQDelivery(message, this.#queue, counts, channel, this.#republish);
-    if (!this.dependencies.subscription.noAck) channel.arrived(delivery);
-    this.#gate.delivered(delivery);
+    const { subscription, republisher } = this.dependencies;
+    const counts = this.#counting.countsOf(message, this.#queue);
+    const delivery = new RabbitMQDelivery(message, this.#queue, counts, channel, republisher);
+    if (!subscription.noAck) channel.arrived(delivery);
+    this.#slowStart.delivered(delivery);
   }
 }

@@ -43,6 +43,10 @@ export class ConsumerChannel {
   readonly #acknowledger: Acknowledger<ChannelDelivery>;
   readonly #lost = new AbortController();
   readonly #openedAt: number;
+  /** Called with each delivery that is being settled, once that is decided. */
+  onSettled: ((delivery: ChannelDelivery) => void) | undefined;
+  /** When a delivery was last requeued for a retry, on the monotonic scale. */
+  lastRetryAt = Number.NEGATIVE_INFINITY;
   #hasSettled = false;
   #consumerTag: string | undefined;
   #prefetch = 0;
@@ -136,6 +140,11 @@ export class ConsumerChannel {
     return this.#acknowledger.oldest;
   }
 
+  /** How many deliveries are not settled. */
+  get unsettled(): number {
+    return this.#acknowledger.unsettled;
+  }
+
   /** How long the channel has been open, and what it has done. */
   get usage(): ClosedChannel {
     return {
@@ -152,9 +161,23 @@ export class ConsumerChannel {
   settle(delivery: ChannelDelivery, action: SettleAction, written: Written): void {
     if (!this.#open) return written(false);
     this.#hasSettled = true;
-    if (action === 'ack') return this.#acknowledger.acknowledge(delivery, written);
-    this.#acknowledger.settled(delivery);
-    written(this.#write(delivery, action));
+    if (action === 'requeueFailed') this.lastRetryAt = this.clock.monotonic();
+    if (action === 'ack') this.#acknowledger.acknowledge(delivery, written);
+    else {
+      this.#acknowledger.settled(delivery);
+      written(this.#write(delivery, action));
+    }
+    this.onSettled?.(delivery);
+  }
+
+  /**
+   * Writes the pending acknowledgements and asks the queue for its state: what was written before has reached
+   * it, and what it had delivered before has arrived, when this resolves. `false`: the channel has ended.
+   */
+  async reachQueue(queue: string): Promise<boolean> {
+    this.#acknowledger.flush();
+    await Promise.race([this.#askQueue(queue), this.ended]);
+    return this.#open;
   }
 
   /**
@@ -174,16 +197,19 @@ export class ConsumerChannel {
   // the channel closes are lost, and their messages redelivered (seen on 3.10, 4.0 and 4.3, up to hundreds).
   // Each passive declare lets it forward more; two were enough for thousands.
   async #drain(): Promise<void> {
-    const queue = this.#drainedQueue;
+    if (this.#drainedQueue !== undefined) await this.#askQueue(this.#drainedQueue, DRAINING_TURNS);
+    await this.#closeRaw();
+  }
+
+  async #askQueue(queue: string, turns = 1): Promise<void> {
     try {
-      for (let turn = 0; turn < DRAINING_TURNS && queue !== undefined; turn += 1) {
+      for (let turn = 0; turn < turns; turn += 1) {
         if (turn > 0) await sleep(this.clock, DRAINING_PAUSE);
         await this.raw.checkQueue(queue);
       }
     } catch {
       // The queue was deleted or the channel has closed: nothing is left to forward.
     }
-    await this.#closeRaw();
   }
 
   #write(delivery: ChannelDelivery, action: Exclude<SettleAction, 'ack'>): boolean {

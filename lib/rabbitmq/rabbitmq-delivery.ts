@@ -5,18 +5,12 @@ import type {
   SettleAction,
   Written,
 } from '../amqp/port';
-import type { Republish } from '../amqp/republisher';
+import type { DeliveryCounts } from '../amqp/redelivery-counting';
+import type { Republisher } from '../amqp/republisher';
 import type { OutgoingMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
 import type { ChannelDelivery, ConsumerChannel } from './consumer-channel';
-
-/** What the broker says of a delivery's count. */
-export interface DeliveryCounts {
-  readonly countsRedeliveries: boolean;
-  readonly countsRequeues: boolean;
-  readonly acquired: number;
-}
 
 /** A delivery, bound to the channel that delivered it. */
 export class RabbitMQDelivery implements BrokerDelivery, ChannelDelivery {
@@ -34,7 +28,7 @@ export class RabbitMQDelivery implements BrokerDelivery, ChannelDelivery {
     readonly queue: string,
     counts: DeliveryCounts,
     private readonly channel: ConsumerChannel,
-    private readonly publish: Republish,
+    private readonly republisher: Pick<Republisher, 'publish'>,
   ) {
     this.tag = message.fields.deliveryTag;
     this.countsRedeliveries = counts.countsRedeliveries;
@@ -53,7 +47,7 @@ export class RabbitMQDelivery implements BrokerDelivery, ChannelDelivery {
 
   republish(message: OutgoingMessage, target: RepublishTarget): Promise<RepublishResult> {
     const { queue, channel } = this;
-    return this.publish(message, target, { queue, lost: channel.lost });
+    return this.republisher.publish(message, target, { queue, lost: channel.lost });
   }
 
   #requireUnsettled(): void {

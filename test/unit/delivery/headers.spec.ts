@@ -10,6 +10,7 @@ describe('SettleHeaders', () => {
   it('never changes, since stored messages carry these names', () => {
     expect(SettleHeaders).toEqual({
       attempt: 'x-settle-attempt',
+      lostConsumer: 'x-settle-lost-consumer',
       queue: 'x-settle-queue',
       exchange: 'x-settle-exchange',
       routingKey: 'x-settle-routing-key',
