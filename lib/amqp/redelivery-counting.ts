@@ -1,4 +1,4 @@
-import { acquiredOf, hasBrokerCount } from '../delivery/attempt';
+import { acquiredOf, type BrokerCounts, hasBrokerCount } from '../delivery/attempt';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
@@ -48,6 +48,11 @@ export type DeliveryCounts = Pick<
   BrokerDelivery,
   'countsRedeliveries' | 'countsRequeues' | 'acquired'
 >;
+
+/** Which counts the headers of a delivery have from the broker. */
+export function countsIn({ countsRedeliveries, acquired }: DeliveryCounts): BrokerCounts {
+  return { redeliveries: countsRedeliveries, acquired: acquired > 0 };
+}
 
 /** Whether a requeue without an attempt is counted as one: RabbitMQ before 4.3 cannot tell the two apart. */
 function countsRequeues(countsRedeliveries: boolean, version: ServerVersion): boolean {

@@ -7,6 +7,7 @@ import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import type { BrokerDelivery } from './port';
+import { countsIn } from './redelivery-counting';
 
 /**
  * Returns a delivery to its queue so that it costs no attempt. A release of RabbitMQ that counts each requeue
@@ -20,8 +21,8 @@ export async function returnUncounted(
   clock: Clock,
 ): Promise<void> {
   if (!isRequeueCounted(delivery, subscription)) return requeue(delivery);
-  const { message, queue, countsRedeliveries } = delivery;
-  const attempt = attemptOf(message, queue, countsRedeliveries);
+  const { message, queue } = delivery;
+  const attempt = attemptOf(message, queue, countsIn(delivery));
   const record = new DeliveryRecord(subscription, message, queue, attempt);
   const copy = retryMessageOf(record, attempt, clock.now());
   const mark = { [SettleHeaders.lostConsumer]: true };

@@ -215,8 +215,7 @@ export class ChannelLoop implements BrokerConsumer {
       return this.#returnInOrder(channel);
     }
     if (prefetch !== channel.prefetch) await channel.cancel();
-    if (prefetch === 0) return;
-    if (!channel.isConsuming && !this.#slowStart.allows(prefetch)) return;
+    if (prefetch === 0 || !(channel.isConsuming || this.#slowStart.allows(prefetch))) return;
     const isDrained = subscription.queueType === 'quorum' && !subscription.noAck;
     if (!channel.isConsuming) {
       await channel.consume({ queue: this.#queue, prefetch, options, isDrained });

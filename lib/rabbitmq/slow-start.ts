@@ -1,7 +1,9 @@
 import { type ConsumedSubscription, methodsOf } from '../amqp/consumed-subscription';
 import { needsConsumer } from '../amqp/held-deliveries';
+import { countsIn } from '../amqp/redelivery-counting';
 import { returnUncounted } from '../amqp/uncounted-return';
 import type { Clock } from '../clock';
+import { attemptOf } from '../delivery/attempt';
 import { mayHaveLostItsConsumer } from '../delivery/lost-consumer';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
@@ -44,6 +46,8 @@ export interface SlowStartDependencies {
 export class SlowStart {
   readonly #ramp: PrefetchRamp;
   readonly #isEnabled: boolean;
+  /** How many attempts a message has at most. */
+  readonly #attempts: number;
   #phase: Phase = 'full';
   #channel: ConsumerChannel | undefined;
   #queue = '';
@@ -60,6 +64,8 @@ export class SlowStart {
   constructor(private readonly dependencies: SlowStartDependencies) {
     const { subscription, prefetch } = dependencies;
     this.#ramp = new PrefetchRamp(prefetch);
+    const attempts = methodsOf(subscription).map(({ retry }) => retry?.attempts);
+    this.#attempts = Math.max(...attempts.map((most = Number.POSITIVE_INFINITY) => most));
     this.#isEnabled = prefetch > 1 && canStartSlowly(subscription);
   }
 
@@ -117,8 +123,12 @@ export class SlowStart {
     for (const delivery of held) delivery.settle('requeueUnprocessed', () => undefined);
   }
 
-  #isSuspect({ message, queue, countsRedeliveries }: RabbitMQDelivery): boolean {
-    if (!mayHaveLostItsConsumer(message, queue, countsRedeliveries)) return false;
+  #isSuspect(delivery: RabbitMQDelivery): boolean {
+    const { message, queue } = delivery;
+    const counts = countsIn(delivery);
+    if (!mayHaveLostItsConsumer(message, queue, counts)) return false;
+    // Without an attempt left it is not handled.
+    if (attemptOf(message, queue, counts) > this.#attempts) return false;
     if (this.#phase !== 'full') return true;
     const explainedAt = Math.max(
       this.#explainedAt,

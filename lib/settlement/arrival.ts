@@ -1,4 +1,5 @@
 import type { BrokerDelivery } from '../amqp/port';
+import { countsIn } from '../amqp/redelivery-counting';
 import { attemptOf } from '../delivery/attempt';
 import { DeliveryRecord } from '../delivery/delivery-record';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
@@ -10,9 +11,8 @@ export function arrivalOf(
   brokerDelivery: BrokerDelivery,
   startedAt: number,
 ): InFlight {
-  const { message, queue, countsRedeliveries, acquired } = brokerDelivery;
-  const counts = { redeliveries: countsRedeliveries, acquired: acquired > 0 };
-  const attempt = attemptOf(message, queue, counts, subscription.retry?.attempts);
+  const { message, queue } = brokerDelivery;
+  const attempt = attemptOf(message, queue, countsIn(brokerDelivery), subscription.retry?.attempts);
   return {
     delivery: new DeliveryRecord(subscription, message, queue, attempt),
     brokerDelivery,

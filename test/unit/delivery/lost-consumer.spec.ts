@@ -15,11 +15,15 @@ describe('mayHaveLostItsConsumer', () => {
     ['a count that a client has set', aMessage({ headers: { 'x-delivery-count': 3 } }), false],
     ['a mark that a client has set', aMessage({ headers: { 'x-settle-lost-consumer': 1 } }), false],
   ])('%s', (_what, message, expected) => {
-    expect(mayHaveLostItsConsumer(message, QUEUE, true)).toBe(expected);
+    expect(mayHaveLostItsConsumer(message, QUEUE, { redeliveries: true, acquired: true })).toBe(
+      expected,
+    );
   });
 
   it.each([counted, marked])('is false on a queue without counts', (message) => {
-    expect(mayHaveLostItsConsumer(message, QUEUE, false)).toBe(false);
+    expect(mayHaveLostItsConsumer(message, QUEUE, { redeliveries: false, acquired: false })).toBe(
+      false,
+    );
   });
 });
 

@@ -46,6 +46,7 @@ async function start(options: SubscribeOptions = {}, prefetch = PREFETCH): Promi
     log: aLog(logger, clock),
     clock,
     probeDeclaration: async () => undefined,
+    checkRights: () => undefined,
   });
   golevelup.managedConnection.connects(connection);
   await loop.start();
@@ -253,6 +254,13 @@ describe('the prefetch after a lost consumer', () => {
     await loop.take('all');
     expect(prefetches()).toEqual([PREFETCH, 1, 1]);
   });
+});
+
+it('leaves messages alone that have no attempt left, since they are not handled', async () => {
+  await start({ retry: { attempts: 1 } });
+  redeliver(1, 2);
+  expect(handledTags()).toEqual([1, 2]);
+  expect(sent()).toEqual([]);
 });
 
 describe('counts that are explained', () => {
