@@ -88,7 +88,8 @@ describe.each(['classic', 'quorum'] as const)('republishing, %s queue', async (q
           queue,
           queueType,
           prefetch: 50,
-          retry: { attempts, backoff: fixed(100) },
+          // Long enough that no message returns before all have been delivered.
+          retry: { attempts, backoff: fixed(1_000) },
           onError: 'retryAfter',
         },
         (id: number, delivery) => {
