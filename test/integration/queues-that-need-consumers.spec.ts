@@ -91,7 +91,9 @@ describe('a queue that RabbitMQ deletes when it has no consumer', async () => {
   it('keeps its messages while paused, across a lost connection: a queue with x-expires', async () => {
     const queue = unique('paused');
     const proxy = await openProxy();
-    const { Handler, handled } = recorderOf({ queue, queueOptions: { expires: EXPIRES } });
+    // Longer than a reconnect takes on a slow machine.
+    const expires = 2_500;
+    const { Handler, handled } = recorderOf({ queue, queueOptions: { expires } });
     const { registry } = await startApp({
       providers: [Handler],
       rabbit: {
@@ -104,7 +106,7 @@ describe('a queue that RabbitMQ deletes when it has no consumer', async () => {
     const consumed = proxy.count('client', 'basic.consume');
     proxy.cutAll();
     await until(() => proxy.count('client', 'basic.consume') > consumed + 1);
-    await sleep(PAUSE);
+    await sleep(expires + PAUSE);
     expect(handled).toEqual([]);
     await registry.resume(Handler, 'handle');
     await until(() => handled.length === 2);
