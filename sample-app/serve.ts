@@ -76,7 +76,8 @@ class ServedModule {}
 /** Serves the shop with the console until a signal stops it. */
 export async function serve(url: string | undefined): Promise<void> {
   const app = await (url === undefined ? inMemory() : onServer());
-  app.enableShutdownHooks();
+  // It ends with 0 on Ctrl+C, as asked.
+  app.enableShutdownHooks([], { useProcessExit: true });
   await app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
   console.log(`The console: ${await app.getUrl()}/settle (Ctrl+C stops the sample)`);
 }

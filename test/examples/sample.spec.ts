@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileAndRun, runCompiled, sampleLines, startSample } from '../support/process/sample';
+import { onFreePort, useServedSample } from '../support/process/served-sample';
 
 describe('the sample without a server', () => {
   it('says so in its first line, shows every outcome and exits by itself', async () => {
@@ -20,4 +21,8 @@ describe('the sample without a server', () => {
     expect(sample.output()).toContain('Shutting down: running handlers finish');
     expect(sample.output()).not.toContain('The dead-letter queues');
   });
+
+  it('serves its console until SIGTERM, and exits with 0', async () => {
+    await useServedSample(startSample([...runCompiled, '--serve'], undefined, onFreePort));
+  }, 60_000);
 });

@@ -5,11 +5,13 @@ import { INSTRUMENTS } from '../../lib/opentelemetry/instruments';
 import { url } from '../support/broker';
 import { useCompiledFixtures } from '../support/process/compiled';
 import { sampleLines, startSample } from '../support/process/sample';
+import { onFreePort, useServedSample } from '../support/process/served-sample';
 
-// A counter that has counted nothing yet is not there.
+// A counter that has counted nothing yet is not there, nor what only subscriptions with `order` have.
+const missing = new Set(['settle_subscription_reconnects', 'settle_deliveries_busiest_key']);
 const prometheusNames = Object.values(INSTRUMENTS)
   .map(({ name }) => name.replaceAll('.', '_'))
-  .filter((name) => name !== 'settle_subscription_reconnects');
+  .filter((name) => !missing.has(name));
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -55,6 +57,11 @@ describe('the sample on a server', () => {
       new RegExp(`settle_subscription_state\\{${billing},settle_state="consuming"[^}]*\\} 1`),
     );
     for (const metric of prometheusNames) expect(metrics).toContain(metric);
+  }, 60_000);
+
+  it('serves its console until SIGTERM, and exits with 0', async () => {
+    const command = [process.execPath, compiled.pathOfSample(), '--serve'] as const;
+    await useServedSample(startSample(command, url, onFreePort));
   }, 60_000);
 
   it('shuts down on a signal: running handlers finish, and it exits at once', async () => {

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Options, transformFileSync } from '@swc/core';
@@ -6,6 +14,7 @@ import { afterAll, beforeAll } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const TREES = ['lib', 'sample-app', 'test/integration/fixtures'] as const;
+const ASSETS = 'lib/console/assets';
 
 const OPTIONS: Options = {
   configFile: false,
@@ -25,7 +34,8 @@ const OPTIONS: Options = {
 };
 
 /**
- * Compiles the library, the sample and the applications of the tests as they stand into a folder of their own,
+ * Compiles the library, the sample and the applications of the tests as they stand into a folder of their own, with
+ * the files of the console's page,
  * so that a child process runs them without any build made by hand. The folder goes with the test file.
  */
 export function useCompiledFixtures(): {
@@ -38,6 +48,7 @@ export function useCompiledFixtures(): {
     folder = mkdtempSync(join(tmpdir(), 'settle-fixtures-'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     for (const tree of TREES) compile(tree, folder);
+    cpSync(join(ROOT, ASSETS), join(folder, ASSETS), { recursive: true });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return {
