@@ -27,11 +27,15 @@ export async function until(
 /** A promise that is settled from outside. */
 export class Gate<T = void> {
   readonly promise: Promise<T>;
+  isOpen = false;
   open: (value: T) => void = () => {};
 
   constructor() {
     this.promise = new Promise((resolve) => {
-      this.open = resolve;
+      this.open = (value) => {
+        this.isOpen = true;
+        resolve(value);
+      };
     });
   }
 }
