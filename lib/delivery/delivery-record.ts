@@ -9,7 +9,10 @@ export class DeliveryRecord implements Delivery {
   payload: unknown = undefined;
   /** Whether `payload` is the decoded body; an empty one is `undefined`, too. */
   isDecoded = false;
-  /** What the header `x-settle-trace` of a republished message is to be; set by tracing. */
+  /**
+   * What the header `x-settle-trace` of a republished message is to be; set by tracing. Before, of a delivery that
+   * is handled again in this process: what it would have been.
+   */
   trace: string | undefined = undefined;
   /** What `order.by` threw: the delivery then fails with it. */
   keyFailure: { readonly error: unknown } | undefined;
@@ -44,7 +47,9 @@ export class DeliveryRecord implements Delivery {
   /** The same delivery, to be handled again in this process. */
   nextAttempt(): DeliveryRecord {
     const { subscription, message, queue, attempt } = this;
-    return new DeliveryRecord(subscription, message, queue, attempt + 1, this.#isRepublished);
+    const next = new DeliveryRecord(subscription, message, queue, attempt + 1, this.#isRepublished);
+    next.trace = this.trace;
+    return next;
   }
 
   get isLastAttempt(): boolean {

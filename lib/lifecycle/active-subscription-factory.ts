@@ -105,7 +105,9 @@ export class ActiveSubscriptionFactory {
       deserializer: connection.deserializer,
     };
     if (subscription.batch !== undefined) {
-      return batchChainOf({ ...parts, ...this.caller.batchCallOf(handler, subscription.options) });
+      const observe = this.stream.observation.observer?.batchBegan;
+      const called = this.caller.batchCallOf(handler, subscription.options);
+      return batchChainOf({ ...parts, ...called, observe });
     }
     const { options, requestScope } = subscription;
     return chainOf({ ...parts, call: this.caller.callOf(handler, options, requestScope) });

@@ -25,15 +25,28 @@ export class DeliveryObservation {
     if (this.#observer !== undefined) throw new Error(texts.observerTwice);
     this.#observer = {
       began: (delivery) => this.#guarded(() => observer.began(delivery), delivery),
-      ended: (delivery) => this.#guarded(() => observer.ended(delivery), delivery),
+      ended: (delivery, outcome) =>
+        this.#guarded(() => observer.ended(delivery, outcome), delivery),
+      batchBegan: (batch) => {
+        const [first] = batch;
+        if (first === undefined) return undefined;
+        const observed = this.#guarded(() => observer.batchBegan(batch), first);
+        return (
+          observed && {
+            inContext: (work) => observed.inContext(work),
+            ended: (outcomes) => this.#guarded(() => observed.ended(outcomes), first),
+          }
+        );
+      },
     };
   }
 
-  #guarded(work: () => void, delivery: DeliveryRecord): void {
+  #guarded<T>(work: () => T, delivery: DeliveryRecord): T | undefined {
     try {
-      work();
+      return work();
     } catch (error) {
       writeLine(this.logger, 'listener-failed', texts.observerThrew(delivery), error);
+      return undefined;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { DeliveryRecord } from '../delivery/delivery-record';
-import { failureMarkOf } from '../model/outcome';
+import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { Settlement } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 
@@ -50,6 +50,15 @@ export function settlementAttributes(settlement: Settlement): Attributes {
     ...(reason !== undefined && { 'settle.reason': reason }),
     ...(decision.kind === 'republish' && { 'settle.delay': decision.delayMs / 1_000 }),
     ...(republished !== undefined && { 'settle.republished.queue': republished.queue }),
+  };
+}
+
+/** What the handler of a delivery has decided that is handled again in this process. */
+export function outcomeAttributes(outcome: Outcome): Attributes {
+  const cause = failureMarkOf(outcome)?.cause;
+  return {
+    'settle.outcome': outcome.kind,
+    ...(cause !== undefined && { 'settle.reason': cause }),
   };
 }
 

@@ -5,19 +5,19 @@ import {
   ROOT_CONTEXT,
   type Span,
   SpanKind,
-  SpanStatusCode,
   TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
 import type { DeliveryRecord } from '../delivery/delivery-record';
-import { bounded, HEADER_BOUNDS } from '../delivery/republish';
-import { thrownMessage, thrownName, thrownStack } from '../log/thrown';
 import type { Delivery } from '../model/delivery';
+import { failureMarkOf, type Outcome } from '../model/outcome';
 import type { Settlement } from '../model/settlement';
-import type { DeliveryObserver } from '../settlement/delivery-observer';
-import { deliveryAttributes, settlementAttributes } from './attributes';
+import type { DeliveryObserver, ObservedBatch } from '../settlement/delivery-observer';
+import { deliveryAttributes, outcomeAttributes, settlementAttributes } from './attributes';
+import { BatchSpan } from './batch-span';
 import type { ErrorSpans, SpanRelation } from './options';
+import { errorText, recordError, setError } from './span-error';
 import { type Origin, originOf, traceHeaderOf } from './trace-header';
 
 const INSTRUMENTATION = '@opentelemetry/instrumentation-amqplib';
@@ -29,6 +29,7 @@ const INSTRUMENTATION = '@opentelemetry/instrumentation-amqplib';
  */
 export class DeliveryTracing implements DeliveryObserver {
   readonly #spans = new WeakMap<Delivery, Span>();
+  readonly #batches = new WeakMap<Delivery, BatchSpan>();
 
   constructor(
     private readonly tracer: Tracer,
@@ -58,22 +59,48 @@ export class DeliveryTracing implements DeliveryObserver {
   /** Ends the span of a delivery; to be called for each settlement. */
   settled(settlement: Settlement): void {
     const { delivery, error } = settlement;
-    const span = this.#spans.get(delivery);
+    const span = this.#take(delivery);
     if (span === undefined) return;
-    this.#spans.delete(delivery);
     if (span.isRecording()) {
       span.setAttributes(settlementAttributes(settlement));
       if (error !== undefined) recordError(span, error);
-      if (isError(settlement, this.errorOn)) {
-        span.setStatus({ code: SpanStatusCode.ERROR, message: statusText(settlement) });
+      if (isError(settlement, this.errorOn)) setError(span, statusText(settlement));
+    }
+    span.end();
+  }
+
+  /** Ends the span of a delivery that has no settlement, since it is handled again. */
+  ended(delivery: DeliveryRecord, outcome?: Outcome): void {
+    const span = this.#take(delivery);
+    if (span === undefined) return;
+    if (outcome !== undefined && span.isRecording()) {
+      span.setAttributes(outcomeAttributes(outcome));
+      const failure = failureMarkOf(outcome);
+      if (failure !== undefined) {
+        recordError(span, failure.error);
+        if (this.errorOn === 'failure') setError(span, errorText(failure.error));
       }
     }
     span.end();
   }
 
-  ended(delivery: DeliveryRecord): void {
-    this.#spans.get(delivery)?.end();
+  /** A span for the call of a method with several deliveries, linked with theirs. */
+  batchBegan(batch: readonly DeliveryRecord[]): ObservedBatch | undefined {
+    // A delivery that is handled alone has its own context.
+    if (batch.length === 1) return undefined;
+    const spans = batch.flatMap((delivery) => this.#spans.get(delivery) ?? []);
+    const span = new BatchSpan(this.tracer, batch, spans, this.errorOn);
+    for (const delivery of batch) this.#batches.set(delivery, span);
+    return span;
+  }
+
+  /** The span of a delivery, which is to end now. */
+  #take(delivery: Delivery): Span | undefined {
+    const span = this.#spans.get(delivery);
+    if (span === undefined) return undefined;
     this.#spans.delete(delivery);
+    this.#batches.get(delivery)?.deliveryEnded();
+    return span;
   }
 
   // A producer that is not sampled is the parent of every attempt: its decision is for the whole message.
@@ -99,24 +126,15 @@ function isOfInstrumentation(span: Span | undefined): boolean {
   return scope?.name === INSTRUMENTATION;
 }
 
-function recordError(span: Span, error: unknown): void {
-  const stack = thrownStack(error);
-  span.setAttribute('error.type', bounded(thrownName(error), HEADER_BOUNDS.name));
-  span.recordException({
-    name: bounded(thrownName(error), HEADER_BOUNDS.name),
-    message: bounded(thrownMessage(error), HEADER_BOUNDS.message),
-    ...(stack && { stack: bounded(stack.header + stack.frames, HEADER_BOUNDS.stack) }),
-  });
-}
-
 function isError(settlement: Settlement, errorOn: ErrorSpans): boolean {
   const { decision, status, error } = settlement;
-  const isEnd = ['deadLetter', 'reject', 'leaveUnsettled'].includes(decision.kind);
+  const isCarriedOut = status === 'sent' || status === 'none';
+  const isEnd = isCarriedOut && ['deadLetter', 'reject', 'leaveUnsettled'].includes(decision.kind);
   if (isEnd || errorOn === 'deadLetter') return isEnd;
   return error !== undefined || status === 'abandoned' || status === 'republishFailed';
 }
 
 function statusText({ error, decision, status }: Settlement): string {
-  if (error !== undefined) return bounded(thrownMessage(error), HEADER_BOUNDS.message);
+  if (error !== undefined) return errorText(error);
   return status === 'sent' ? decision.kind : status;
 }

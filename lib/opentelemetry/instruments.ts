@@ -22,6 +22,16 @@ export const INSTRUMENTS = {
     unit: '{message}',
     description: 'Deliveries by outcome, decision, status and reason.',
   },
+  attempts: {
+    name: 'settle.attempts',
+    unit: '{message}',
+    description: 'Messages that have ended, by the number of their attempts.',
+  },
+  queueTime: {
+    name: 'settle.queue_time',
+    unit: 's',
+    description: 'From the arrival of a message at RabbitMQ to the start of its first handling.',
+  },
   inFlight: {
     name: 'settle.deliveries.in_flight',
     unit: '{message}',

@@ -1,9 +1,11 @@
 import { ConfigurableModuleBuilder, type DynamicModule, Inject, Module } from '@nestjs/common';
 import { metrics, trace } from '@opentelemetry/api';
+import type { Clock } from '../clock';
 import { DeliveryObservation } from '../lifecycle/delivery-observation';
 import { SubscriptionRegistry } from '../lifecycle/registry';
 import { SettlementEvents } from '../lifecycle/settlement-events';
 import { SubscriptionEvents } from '../lifecycle/subscription-events';
+import { CLOCK } from '../nest/tokens';
 import { SCOPE } from './attributes';
 import { DeliveryTracing } from './delivery-tracing';
 import { resolveOpenTelemetryOptions, type SettleOpenTelemetryOptions } from './options';
@@ -33,6 +35,7 @@ export class SettleOpenTelemetryModule extends ConfigurableModuleClass {
     settlements: SettlementEvents,
     changes: SubscriptionEvents,
     registry: SubscriptionRegistry,
+    @Inject(CLOCK) clock: Clock,
   ) {
     super();
     const { traces, relation, errorOn, ...rest } = resolveOpenTelemetryOptions(options);
@@ -44,7 +47,7 @@ export class SettleOpenTelemetryModule extends ConfigurableModuleClass {
     }
     if (!rest.metrics) return;
     const meter = (rest.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE);
-    const measured = new SettleMetrics(meter, registry);
+    const measured = new SettleMetrics(meter, registry, clock);
     settlements.subscribe((settlement) => measured.settled(settlement));
     changes.subscribe((change) => measured.stateChanged(change));
   }

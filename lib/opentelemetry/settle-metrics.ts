@@ -1,4 +1,6 @@
 import type { Attributes, Histogram, Meter, ObservableResult } from '@opentelemetry/api';
+import type { Clock } from '../clock';
+import { headerOf } from '../delivery/headers';
 import type { Settlement } from '../model/settlement';
 import type { SubscriptionMetadata } from '../model/subscription-metadata';
 import {
@@ -21,6 +23,12 @@ export interface Measured {
 /** The boundaries that OpenTelemetry's conventions give for the duration. */
 const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
+/** The header that RabbitMQ's message interceptor for timestamps sets, in ms since the epoch. */
+const TIMESTAMP_HEADER = 'timestamp_in_ms';
+const QUEUE_TIME_BOUNDARIES = [
+  0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400,
+];
+
 const STATES: Readonly<Record<Exclude<SubscriptionState, 'paused'>, true>> = {
   starting: true,
   consuming: true,
@@ -38,23 +46,25 @@ type Callback = (result: ObservableResult) => void;
  */
 export class SettleMetrics {
   readonly #duration: Histogram;
+  readonly #queueTime: Histogram;
   readonly #counts = new Map<SubscriptionMetadata, SettlementCounts>();
   readonly #reconnects = new Counts();
 
   constructor(
     private readonly meter: Meter,
     private readonly subscriptions: Measured,
+    private readonly clock: Pick<Clock, 'now'>,
   ) {
-    const { name, ...options } = INSTRUMENTS.duration;
-    this.#duration = meter.createHistogram(name, {
-      ...options,
-      advice: { explicitBucketBoundaries: BOUNDARIES },
-    });
+    this.#duration = this.#histogram(INSTRUMENTS.duration, BOUNDARIES);
+    this.#queueTime = this.#histogram(INSTRUMENTS.queueTime, QUEUE_TIME_BOUNDARIES);
     this.#counter(INSTRUMENTS.settlements, (result) => {
       for (const counts of this.#counts.values()) counts.settlements.observe(result);
     });
     this.#counter(INSTRUMENTS.consumed, (result) => {
       for (const counts of this.#counts.values()) counts.consumed.observe(result);
+    });
+    this.#counter(INSTRUMENTS.attempts, (result) => {
+      for (const counts of this.#counts.values()) counts.attempts.observe(result);
     });
     this.#counter(INSTRUMENTS.reconnects, (result) => this.#reconnects.observe(result));
     this.#counter(INSTRUMENTS.stuck, this.#perSubscription('stuck'));
@@ -80,7 +90,22 @@ export class SettleMetrics {
       this.#counts.set(subscription, counts);
     }
     const attributes = counts.add(settlement);
-    if (attributes !== undefined) this.#duration.record(durationMs / 1_000, attributes);
+    if (attributes === undefined) return;
+    this.#duration.record(durationMs / 1_000, attributes);
+    const queuedMs = this.#queuedFor(settlement);
+    if (queuedMs !== undefined) this.#queueTime.record(queuedMs / 1_000, counts.common);
+  }
+
+  // Only of a first delivery: later ones have the timestamp of the first, too.
+  #queuedFor({ delivery, attempt, durationMs }: Settlement): number | undefined {
+    const { headers, redelivered } = delivery;
+    const arrivedAt = headerOf(headers, TIMESTAMP_HEADER);
+    if (typeof arrivedAt !== 'number' || attempt > 1 || redelivered) return undefined;
+    return Math.max(0, this.clock.now() - durationMs - arrivedAt);
+  }
+
+  #histogram({ name, ...options }: Instrument, explicitBucketBoundaries: number[]): Histogram {
+    return this.meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries } });
   }
 
   stateChanged({ subscription, to, error }: SubscriptionStateChange): void {

@@ -34,10 +34,11 @@ const UNKNOWN: Origin = { context: ROOT_CONTEXT, producer: undefined, previous: 
  * Reads where a delivery comes from. An instrumentation of amqplib replaces the producer's headers when a
  * message is republished: what `x-settle-trace` says of the producer takes precedence.
  */
-export function originOf({ message, headers }: DeliveryRecord): Origin {
-  if (message.properties.headers === undefined) return UNKNOWN;
+export function originOf({ message, headers, trace: before }: DeliveryRecord): Origin {
+  if (message.properties.headers === undefined && before === undefined) return UNKNOWN;
   const extracted = propagation.extract(ROOT_CONTEXT, headers, HEADERS);
-  const [previous, producer] = (textHeaderOf(headers, SettleHeaders.trace) ?? '').split(',', 2);
+  const text = before ?? textHeaderOf(headers, SettleHeaders.trace) ?? '';
+  const [previous, producer] = text.split(',', 2);
   const carried = spanContextOf(producer);
   const sent = trace.getSpanContext(extracted);
   return {

@@ -6,6 +6,7 @@ import type { ChainDependencies } from './chain';
 import { decodeStage } from './decode';
 import { type FailureToOutcome, failureToOutcome } from './failure-policy';
 import { HandlerFailure } from './handler-failure';
+import { type ObserveBatch, observeBatches } from './observed-batch';
 import { payloadStage } from './payload-stage';
 import { schemaStage } from './schema';
 import { timeoutStage, unlessTimedOut } from './timeout';
@@ -16,6 +17,8 @@ export interface BatchChainDependencies extends Omit<ChainDependencies, 'call'> 
   readonly call: CallBatch;
   /** Runs the pipes on the payload of one delivery; `undefined` if there are none. */
   readonly pipe: ((delivery: DeliveryRecord) => Promise<unknown>) | undefined;
+  /** Follows the calls of the method. */
+  readonly observe?: ObserveBatch | undefined;
 }
 
 /**
@@ -40,9 +43,10 @@ export function batchChainOf(parts: BatchChainDependencies): BatchHandling {
   const checked = schema === undefined ? piped : schemaStage(validatorOf(schema), failed, piped);
   const deserializer = subscription.deserializer ?? parts.deserializer;
   const decode = decodeStage({ deserializer, allowNonJsonMessages, decompress }, failed, checked);
+  const called = batchCall({ call, clock, timeout, toOutcome, unexpected });
   const handling: BatchHandling = {
     prepare: timeout === undefined ? decode : timeoutStage(clock, timeout, toOutcome, decode),
-    call: batchCall({ call, clock, timeout, toOutcome, unexpected }),
+    call: parts.observe === undefined ? called : observeBatches(called, parts.observe),
   };
   const { interceptors, hasContext = false } = parts;
   if (interceptors.length === 0) return handling;

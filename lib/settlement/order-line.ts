@@ -23,8 +23,8 @@ export interface OrderHost
   > {
   /** The handling of a delivery begins. */
   begin(inFlight: InFlight): void;
-  /** A delivery is no longer in flight, but not settled. */
-  remove(inFlight: InFlight): void;
+  /** A delivery is no longer in flight, but not settled: it is handled again. */
+  remove(inFlight: InFlight, outcome: Outcome): void;
   /** Leaves a delivery to its channel. */
   release(inFlight: InFlight, outcome: Outcome): void;
   carryOut(inFlight: InFlight, outcome: Outcome, decision: Decision): void;
@@ -162,7 +162,7 @@ export class OrderLine implements DeliveryLine {
     if (isStuck) return this.#stuck(inFlight, outcome);
     const text = texts.result(delivery, texts.heldForRetry(delayMs), failureMarkOf(outcome));
     host.log.write('retrying', text);
-    this.#retry(inFlight, orderKey, delayMs);
+    this.#retry(inFlight, outcome, delayMs);
     return true;
   }
 
@@ -180,8 +180,8 @@ export class OrderLine implements DeliveryLine {
     return true;
   }
 
-  #retry(before: InFlight, orderKey: string, delayMs: number): void {
-    const { brokerDelivery, delivery, firstBegunAt, arrivedAt } = before;
+  #retry(before: InFlight, outcome: Outcome, delayMs: number): void {
+    const { brokerDelivery, delivery, firstBegunAt, arrivedAt, orderKey = '' } = before;
     const { host } = this;
     const next: InFlight = {
       delivery: delivery.nextAttempt(),
@@ -197,7 +197,7 @@ export class OrderLine implements DeliveryLine {
     this.#begun.delete(before);
     this.#waiting.add(next);
     this.#lanes.replace(orderKey, next);
-    host.remove(before);
+    host.remove(before, outcome);
     const timer = host.clock.after(delayMs, () => {
       this.#timers.delete(next);
       this.#line.add(next);

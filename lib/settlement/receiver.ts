@@ -164,8 +164,8 @@ export class Receiver {
       handle: (inFlight) => inFlight.delivery.inContext(() => this.#handle(inFlight)),
       settle: (...settled) => this.#settle(...settled),
       internalError: (inFlight, error) => this.#internalError(inFlight, error),
-      remove: (inFlight) => {
-        if (this.#inFlight.delete(inFlight)) host.observer?.ended(inFlight.delivery);
+      remove: (inFlight, outcome) => {
+        if (this.#inFlight.delete(inFlight)) host.observer?.ended(inFlight.delivery, outcome);
         this.#becameIdle();
       },
       release: (inFlight, outcome) => this.#settler.requeue(inFlight, outcome),

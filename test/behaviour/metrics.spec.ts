@@ -65,6 +65,63 @@ describe('metrics', async () => {
     expect(durations?.[0]?.value).toMatchObject({ count: expect.any(Number) });
   });
 
+  it('counts the messages that have ended by their attempts', async () => {
+    const [queue, dead] = [unique('attempts'), unique('dead')];
+    const app = await start(
+      { queue, deadLetter: dead, retry: { attempts: 7 }, onError: 'retry' },
+      (payload: number, { attempt }) => {
+        if (attempt < payload) throw new Error('not yet');
+      },
+    );
+    for (const attempts of [1, 1, 2, 7, 8]) await broker.send(queue, attempts);
+    await app.settled(1 + 1 + 2 + 7 + 7);
+    const ended = (await app.metrics.read()).get('settle.attempts');
+    const common = {
+      'messaging.system': 'rabbitmq',
+      'messaging.destination.name': queue,
+      'settle.handler': 'Handler.handle',
+    };
+    const point = (value: number, made: string, decision = 'ack') => ({
+      value,
+      attributes: { ...common, 'settle.decision': decision, 'settle.attempts_made': made },
+    });
+    expect(ended).toHaveLength(4);
+    expect(ended).toEqual(
+      expect.arrayContaining([
+        point(2, '1'),
+        point(1, '2'),
+        point(1, '6 to 10'),
+        point(1, '6 to 10', 'deadLetter'),
+      ]),
+    );
+  });
+
+  it('measures how long messages with the timestamp of RabbitMQ were in their queue before they were first handled', async () => {
+    const queue = unique('queue-time');
+    const app = await start({ queue, retry: { attempts: 2 }, onError: 'retry' }, () => {
+      throw new Error('no');
+    });
+    const now = Date.now();
+    await broker.send(queue, 1, { headers: { timestamp_in_ms: now - 20_000 } });
+    // The clocks of two machines differ.
+    await broker.send(queue, 2, { headers: { timestamp_in_ms: now + 600_000 } });
+    await broker.send(queue, 3, { headers: { timestamp_in_ms: 'yesterday' } });
+    await broker.send(queue, 4);
+    await app.settled(8);
+    const points = (await app.metrics.read()).get('settle.queue_time');
+    expect(points).toHaveLength(1);
+    expect(points?.[0]?.attributes).toEqual({
+      'messaging.system': 'rabbitmq',
+      'messaging.destination.name': queue,
+      'settle.handler': 'Handler.handle',
+    });
+    const value = (points?.[0]?.value ?? {}) as Readonly<Record<string, number>>;
+    const { count, sum, min } = value;
+    expect({ count, min }).toEqual({ count: 2, min: 0 });
+    expect(sum).toBeGreaterThanOrEqual(20);
+    expect(sum).toBeLessThan(60);
+  });
+
   it('measures what is in flight and what waits', async () => {
     const queue = unique('in-flight');
     const [started, end] = [new Gate(), new Gate()];

@@ -193,6 +193,97 @@ describe('tracing', async () => {
     expect(span?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
+  it('has a span for a batch, linked with those of its messages; the method runs in it', async () => {
+    const queue = unique('batch');
+    const batch = { size: 2, wait: 200 };
+    const seen: (string | undefined)[] = [];
+    const baggage: (string | undefined)[] = [];
+    const options = { queue, batch, retry: { attempts: 2 }, onError: 'retry' } as const;
+    const app: Started = await start(options, async (payloads: unknown) => {
+      await Promise.resolve();
+      seen.push(trace.getActiveSpan()?.spanContext().spanId);
+      baggage.push(propagation.getActiveBaggage()?.getEntry('tenant')?.value);
+      if ((payloads as unknown[]).length === 2) throw new BankTimeout('no answer');
+    });
+    const first = await publishFrom(app, queue, 'one');
+    await broker.send(queue, {}, { headers: { baggage: 'tenant=acme' } });
+    await app.settled(4);
+    const spans = byAttempt(app.traces.named(`process ${queue}`));
+    expect(spans).toHaveLength(4);
+    const [own, ...others] = app.traces.named(`process batch ${queue}`);
+    expect(others).toEqual([]);
+    expect(own).toMatchObject({
+      kind: SpanKind.INTERNAL,
+      parentSpanContext: undefined,
+      status: { code: SpanStatusCode.ERROR, message: 'no answer' },
+      attributes: {
+        'messaging.system': 'rabbitmq',
+        'messaging.destination.name': queue,
+        'messaging.batch.message_count': 2,
+        'settle.handler': 'Handler.handle',
+        'error.type': 'BankTimeout',
+      },
+    });
+    const ids = spans.map((span) => span.spanContext().spanId);
+    expect(linked(own)?.sort()).toEqual(ids.slice(0, 2).sort());
+    for (const span of spans.slice(0, 2)) expect(linked(span)).toContain(own?.spanContext().spanId);
+    expect(spans.map((span) => span.parentSpanContext?.spanId)).toContain(first.spanId);
+    // What is retried is handled alone, in the span of its message.
+    expect(seen[0]).toBe(own?.spanContext().spanId);
+    expect(seen.slice(1).sort()).toEqual(ids.slice(2).sort());
+    expect(baggage[0]).toBeUndefined();
+    expect(app.traces.open).toEqual([]);
+  });
+
+  it('ends the span of an attempt that is retried in its place with its error, and links the next to it', async () => {
+    const queue = unique('ordered');
+    const order = { by: () => 'key', instances: 1 } as const;
+    const options = { queue, order, retry: { attempts: 3 }, onError: 'retry' } as const;
+    const app: Started = await start(options, (_payload, { attempt }) => {
+      if (attempt < 3) throw new BankTimeout('no answer');
+    });
+    const producer = await publishFrom(app, queue, 'one');
+    await app.settled(1);
+    const spans = byAttempt(app.traces.named(`process ${queue}`));
+    const [first, second, third] = spans;
+    for (const span of [first, second]) {
+      expect(span?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'no answer' });
+      expect(span?.attributes).toMatchObject({
+        'settle.outcome': 'retry',
+        'settle.reason': 'error',
+        'error.type': 'BankTimeout',
+      });
+    }
+    expect(third?.attributes).toMatchObject({ 'settle.attempt': 3, 'settle.status': 'sent' });
+    expect(first?.parentSpanContext?.spanId).toBe(producer.spanId);
+    expect(linked(second)).toEqual([producer.spanId, first?.spanContext().spanId]);
+    expect(linked(third)).toEqual([producer.spanId, second?.spanContext().spanId]);
+    expect(app.traces.open).toEqual([]);
+  });
+
+  it("with errorOn: 'deadLetter' makes no error of a message that is redelivered", async () => {
+    const queue = unique('redelivered');
+    const [started, end] = [new Gate(), new Gate()];
+    const app: Started = await start(
+      { queue },
+      async () => {
+        started.open();
+        await end.promise;
+        throw new BankTimeout('no answer');
+      },
+      { errorOn: 'deadLetter' },
+    );
+    await broker.send(queue, {});
+    await started.promise;
+    await broker.delete(queue);
+    await until(() => app.registry.list()[0]?.lastError !== undefined);
+    end.open();
+    const [settlement] = await app.settled(1);
+    expect(settlement).toMatchObject({ decision: { kind: 'reject' }, status: 'abandoned' });
+    const [span] = app.traces.named(`process ${queue}`);
+    expect(span?.status.code).toBe(SpanStatusCode.UNSET);
+  });
+
   const ends: [string, Partial<SubscribeOptions>, Body, string, string][] = [
     ['an acknowledgement', {}, () => undefined, 'ack', 'sent'],
     ['a drop', {}, () => drop(), 'reject', 'sent'],

@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'dead-letters': [...MESSAGE, 'amqp', 'nest', 'rabbitmq', 'connections.ts'],
   cli: [...MODULE, 'dead-letters'],
   console: [...MESSAGE, 'amqp', 'nest', 'lifecycle', 'dead-letters'],
-  opentelemetry: [...MESSAGE, 'settlement', 'lifecycle'],
+  opentelemetry: [...MESSAGE, 'settlement', 'lifecycle', 'nest'],
   terminus: [...MESSAGE, 'lifecycle', 'nest'],
   testing: [...MODULE, 'memory', 'settle.module.ts'],
   'settle.module.ts': [...MODULE, 'connections.ts'],

@@ -15,11 +15,12 @@ const dashboard: { readonly panels: readonly Panel[] } = JSON.parse(
 const page = readFileSync(join(docs, 'observability.md'), 'utf8');
 
 /** The names as OpenTelemetry's Prometheus exporter writes them. */
-const { consumed, settlements, stuck, reconnects, duration, ...gauges } = INSTRUMENTS;
+const { consumed, settlements, attempts, stuck, reconnects, duration, queueTime, ...gauges } =
+  INSTRUMENTS;
 const plain = ({ name }: { readonly name: string }): string => name.replaceAll('.', '_');
 const names = [
-  ...[consumed, settlements, stuck, reconnects].map((one) => `${plain(one)}_total`),
-  `${plain(duration)}_bucket`,
+  ...[consumed, settlements, attempts, stuck, reconnects].map((one) => `${plain(one)}_total`),
+  ...[duration, queueTime].map((one) => `${plain(one)}_bucket`),
   ...Object.values(gauges).map(plain),
 ];
 
@@ -34,7 +35,7 @@ describe('the Grafana dashboard', () => {
   it('groups and selects by labels that there are', () => {
     const labels = new Set([
       ...['settle_handler', 'settle_outcome', 'settle_decision', 'settle_status', 'settle_reason'],
-      ...['settle_state', 'settle_pause_cause', 'error_type', 'le'],
+      ...['settle_state', 'settle_pause_cause', 'settle_attempts_made', 'error_type', 'le'],
     ]);
     const used = dashboard.panels
       .flatMap(({ targets }) => targets)
