@@ -1,5 +1,5 @@
 import { inspect, types } from 'node:util';
-import { thrownMessage, thrownName, thrownStack } from './thrown';
+import { classNameOf, thrownMessage, thrownName, thrownStack } from './thrown';
 
 const LONGEST_VALUE = 120;
 const LONGEST_ERROR = 300;
@@ -20,6 +20,15 @@ export function found(value: unknown): string {
   } catch {
     return 'a value that cannot be inspected';
   }
+}
+
+/** What a value is, without what is in it, which can be a payload: `an object`, `an instance of Order`. Never throws. */
+export function shapeOf(value: unknown): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  const name = classNameOf(value);
+  return name === undefined ? 'an object' : `an instance of ${shortened(name, LONGEST_ID)}`;
 }
 
 // inspect() formats every key of an object, and only then can the text be cut.

@@ -8,6 +8,7 @@ import {
   named,
   queueText,
   reasonText,
+  shapeOf,
 } from './format';
 
 /** A failure as a log line shows it. */
@@ -73,7 +74,7 @@ export const messageTexts = {
 
   // Handlers, policies and enhancers.
   unexpectedResult: (delivery: MessageFacts, value: unknown): string =>
-    `${messageText(delivery)}: the handler returned ${found(value)}, which is not an outcome; the message was acknowledged. Return nothing, ack(), drop(), retry(), retryAfter() or pauseFor(). ${WHY_ONCE}`,
+    `${messageText(delivery)}: the handler returned ${shapeOf(value)}, which is not an outcome; the message was acknowledged. Return nothing, ack(), drop(), retry(), retryAfter() or pauseFor(). ${WHY_ONCE}`,
   endlessRetry: (outcome: string): string =>
     `${outcome}() without retry.attempts: nothing ends the redeliveries of this message. Set retry: { attempts }. ${WHY_ONCE}`,
   endlessPolicies: (policies: readonly string[]): string =>
@@ -115,7 +116,7 @@ export const messageTexts = {
   nextCalledTwice: (name: string): string =>
     `Interceptor${named(name)} called next() twice; expected at most one call`,
   interceptorResolved: (value: unknown): string =>
-    `An interceptor resolved with ${found(value)}, which is not an outcome; expected the result of next() or another outcome`,
+    `An interceptor resolved with ${shapeOf(value)}, which is not an outcome; expected the result of next() or another outcome`,
   unmatched: (queue: string, routingKey: string, type: unknown): string =>
     `No method of queue "${queue}" takes the message (routing key ${found(routingKey)}, type ${found(type)})`,
   heldForRetry: (delayMs: number): string =>
@@ -132,7 +133,7 @@ export const messageTexts = {
   hotKeyEnded: (queue: string | undefined, key: string): string =>
     `${queueText(queue)}: less than a quarter of the prefetched messages have the key ${found(key)} again.`,
   batchResult: (size: number, value: unknown): string =>
-    `a batch of ${size} needs nothing, one outcome, or a list of ${size} outcomes; found ${found(value)}`,
+    `a batch of ${size} needs nothing, one outcome, or a list of ${size} outcomes; found ${shapeOf(value)}`,
   timedOut: (handler: string, ms: number): string =>
     `${handler} exceeded its timeout of ${durationText(ms)}`,
   unknownEncoding: (encoding: unknown): string =>
@@ -141,6 +142,10 @@ export const messageTexts = {
     `Several content encodings ${found(encoding)}; expected one of gzip, deflate, br`,
   tooLargeDecompressed: (max: string): string =>
     `The decompressed body is larger than decompress.max (${max})`,
+  invalidJson: (position: string | undefined, isCutOff: boolean): string => {
+    const where = position === undefined ? '' : ` (at position ${position})`;
+    return `The body is not valid JSON${isCutOff ? ' (it ends too early)' : where}`;
+  },
   invalidUtf8: 'The body is not valid UTF-8. Use a deserializer for other encodings',
   signalChannelLost: (handler: string): string =>
     `The channel of ${handler} closed; its unacknowledged messages will be redelivered`,

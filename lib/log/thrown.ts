@@ -142,8 +142,8 @@ function isError(value: unknown): boolean {
   }
 }
 
-// `undefined` for a plain object.
-function classNameOf(value: object): string | undefined {
+/** The class of an object; `undefined` for a plain object. Never throws. */
+export function classNameOf(value: object): string | undefined {
   const type = propertyOf(value, 'constructor');
   if (typeof type !== 'function') return undefined;
   const name = textOf(type, 'name');

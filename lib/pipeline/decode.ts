@@ -35,12 +35,19 @@ function parsed(content: Buffer, allowNonJsonMessages: boolean): unknown {
   if (content.length === 0) return allowNonJsonMessages ? '' : undefined;
   if (!isUtf8(content)) throw new Error(texts.invalidUtf8);
   const text = content.toString('utf8', hasByteOrderMark(content) ? 3 : 0);
-  if (!allowNonJsonMessages) return JSON.parse(text);
   try {
     return JSON.parse(text);
-  } catch {
-    return text; // The option says that such text is a payload.
+  } catch (error) {
+    if (allowNonJsonMessages) return text;
+    throw withoutText(error);
   }
+}
+
+// The engine's own message can quote the text, which is not for logs and headers.
+function withoutText(error: unknown): SyntaxError {
+  const message = String(Reflect.get(Object(error), 'message'));
+  const position = / at position (\d+)/.exec(message)?.[1];
+  return new SyntaxError(texts.invalidJson(position, / end of JSON /.test(message)));
 }
 
 // `application/json; charset="utf-8"`: every part has to be plain.

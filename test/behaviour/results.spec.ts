@@ -108,7 +108,7 @@ describe.each(['classic', 'quorum'] as const)('a handler on a %s queue', async (
     const warnings = app.log.matching(/\[unexpected-result\]/, ['warn']);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain('Handler.handle');
-    expect(warnings[0]).toContain('{ data: 1 }');
+    expect(warnings[0]).toContain('returned an object, which');
   });
 });
 

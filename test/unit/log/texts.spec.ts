@@ -3,6 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { texts } from '../../../lib/log/texts';
 import { aDelivery, oddValues } from '../fixtures';
 
+function fail(): never {
+  throw new Error('unreadable');
+}
+
 describe('texts', () => {
   it('name the class and method, the option, the expected and the found value', () => {
     expect(texts.option('Billing.charge', 'prefetch', 'a whole number', 0)).toBe(
@@ -70,9 +74,20 @@ describe('texts', () => {
     expect(texts.unexpectedResult(aDelivery(), value)).not.toContain('\n');
   });
 
-  it('show the message of an error, not its stack', () => {
-    const text = texts.unexpectedResult(aDelivery(), new Error('why'));
-    expect(text).toContain('returned Error: why');
-    expect(text).not.toContain('texts.spec');
+  it.each<[unknown, string]>([
+    [{ name: 'secret', constructor: { name: 'secret' } }, 'an object'],
+    [Object.assign(new RangeError('secret'), { name: 'secret' }), 'an instance of RangeError'],
+    [new Map([['secret', 'secret']]), 'an instance of Map'],
+    [['secret'], 'an array of 1'],
+    ['secret', 'a string'],
+    [Symbol('secret'), 'a symbol'],
+    [42, 'a number'],
+    [null, 'null'],
+    [false, 'false'],
+    [new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail }), 'an object'],
+  ])('show what a result is, and nothing that is in it: %#', (value, shape) => {
+    const text = texts.unexpectedResult(aDelivery(), value);
+    expect(text).toContain(`the handler returned ${shape}, which is not an outcome`);
+    expect(text).not.toContain('secret');
   });
 });
