@@ -38,8 +38,8 @@ export interface RetryOptions {
   /**
    * How long a message is retried, from its first failure on: no retry begins later. A message whose next
    * retry would is dead-lettered with the reason `max-age`, or rejected without `deadLetter`. So that the
-   * time of the first failure is known, the first retry is republished on quorum queues as well. Not with
-   * `by: 'broker'`.
+   * time of the first failure is known, the first retry and the first `pauseFor()` are republished on all
+   * queues. Not with `by: 'broker'`.
    * @default no limit
    * @example '1d'
    */

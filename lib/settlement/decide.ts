@@ -37,6 +37,8 @@ export interface DecisionOptions {
       }
     | undefined;
   readonly deadLetter?: { readonly by?: 'client' | 'broker' } | undefined;
+  /** Set if messages with the same key are kept in order. */
+  readonly order?: object | undefined;
   readonly noAck?: boolean;
 }
 
@@ -72,7 +74,7 @@ export function decide(
 ): Decision {
   const asked = 'kind' in verdict ? verdict.kind : verdict.policy;
   if (asked === 'failFast') return LEAVE_UNSETTLED;
-  if ('pauseMs' in verdict) return paused(verdict, options, attempt, countsRequeues);
+  if ('pauseMs' in verdict) return paused(verdict, options, attempt, countsRequeues, earlier);
   if (options.noAck) return NONE;
   if (asked === 'ack' || asked === 'skip') return ACK;
   if (asked === 'drop') {
@@ -89,12 +91,15 @@ export function decide(
 // The attempt does not count, so there is no cap to look at.
 function paused(
   { pauseMs }: Paused,
-  { noAck }: DecisionOptions,
+  { noAck, retry, order }: DecisionOptions,
   attempt: number,
   countsRequeues: boolean,
+  { ageMs }: EarlierAttempts,
 ): Decision {
   if (noAck) return { kind: 'none', pauseMs };
-  return countsRequeues
+  // Only a republished message can carry when it first failed; one of an order would lose its place.
+  const beginsAge = retry?.maxAge !== undefined && ageMs === undefined && order === undefined;
+  return countsRequeues || beginsAge
     ? { kind: 'republish', attempt, delayMs: 0, pauseMs }
     : { kind: 'requeue', pauseMs };
 }

@@ -47,6 +47,31 @@ describe.each(QUEUE_TYPES)('pauseFor() on a %s queue', async (queueType) => {
     await until(() => status().state === 'consuming');
   });
 
+  it('begins the age of the message: retry.maxAge counts the pause', async () => {
+    const [queue, dead] = [unique('pause-for'), unique('dead')];
+    const times: number[] = [];
+    const attempts: number[] = [];
+    const retry = { attempts: 5, maxAge: 300 };
+    const Handler = handlerOf(
+      { queue, queueType, retry, deadLetter: dead, onError: 'retry' },
+      (_payload, { attempt }) => {
+        times.push(Date.now());
+        attempts.push(attempt);
+        if (times.length <= 3) return pauseFor('150ms');
+        throw new BankDown('closed');
+      },
+    );
+    await startApp({ providers: [Handler] });
+    await broker.send(queue, 1);
+    const { properties } = await broker.take(dead);
+    expect(attempts).toEqual([1, 1, 1, 1]);
+    expect(properties.headers).toMatchObject({ 'x-settle-reason': 'max-age' });
+    const first = Date.parse(String(properties.headers?.['x-settle-first-failed-at']));
+    const [began = 0, again = 0] = times;
+    expect(first).toBeGreaterThanOrEqual(began);
+    expect(first).toBeLessThan(again);
+  });
+
   it('as an outcome of the handler runs its callbacks, and ends with resume()', async () => {
     const queue = unique('pause-for');
     let handled = 0;

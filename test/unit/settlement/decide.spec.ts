@@ -189,6 +189,11 @@ describe('decide, for any outcome, subscription, attempt and broker', () => {
   });
 });
 
+interface TestedOptions {
+  readonly maxAge?: number;
+  readonly order?: object;
+}
+
 describe('pauseFor, for any subscription, attempt and broker', () => {
   const paused: fc.Arbitrary<Verdict> = fc.oneof(
     fc.record({ kind: fc.constant('pauseFor' as const), pauseMs: fc.nat() }),
@@ -207,6 +212,19 @@ describe('pauseFor, for any subscription, attempt and broker', () => {
         } else expect(decision.kind).toBe('requeue');
       }),
     );
+  });
+
+  it.each([
+    ['republished, the first time', 'republish', { maxAge: 1_000 }, {}],
+    ['requeued, with a time of the first failure', 'requeue', { maxAge: 1_000 }, { ageMs: 9_000 }],
+    ['requeued without maxAge', 'requeue', {}, {}],
+    ['requeued in its place of an order', 'requeue', { maxAge: 1_000, order: {} }, {}],
+  ] as const)('a message is %s', (_what, kind, { order, ...age }: TestedOptions, earlier) => {
+    const verdict = { kind: 'pauseFor', pauseMs: 100 } as const;
+    const retry = { attempts: 3, ...age };
+    const expected = kind === 'requeue' ? { kind } : { kind, attempt: 3, delayMs: 0 };
+    const decision = decide(verdict, { retry, order }, 3, true, false, earlier);
+    expect(decision).toEqual({ ...expected, pauseMs: 100 });
   });
 });
 
