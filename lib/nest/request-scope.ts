@@ -23,29 +23,39 @@ export class RequestScope {
    * throws.
    */
   async run<T>(
-    { provider, instance, isController }: HandlerMethod,
+    handler: HandlerMethod,
     delivery: DeliveryRecord,
     work: (instance: object, contextId: ContextId) => Promise<T>,
   ): Promise<T> {
+    const { provider, instance } = handler;
     const contextId = ContextIdFactory.getByRequest(delivery);
     // So that ContextIdFactory.getByRequest(delivery) gives the same id to the application.
     Object.defineProperty(delivery, REQUEST_CONTEXT_ID, { value: contextId, configurable: true });
     try {
       this.modules.registerRequestByContextId(requestOf(delivery, contextId, provider), contextId);
       await this.#loadGlobalEnhancers(provider, contextId);
-      if (isSingleton(provider)) return await work(instance, contextId);
-      const { host } = provider;
-      const own = await this.#injector.loadPerContext(
-        instance,
-        host as never,
-        (isController ? host?.controllers : host?.providers) as never,
-        contextId,
-        provider as never,
-      );
-      return await work(own as object, contextId);
+      const own = isSingleton(provider) ? instance : await this.#resolve(handler, contextId);
+      // Timed out, lost with its channel, or to be requeued at shutdown.
+      if (delivery.abortReason !== undefined) throw delivery.abortReason;
+      return await work(own, contextId);
     } finally {
       Reflect.deleteProperty(delivery, REQUEST_CONTEXT_ID);
     }
+  }
+
+  async #resolve(
+    { provider, instance, isController }: HandlerMethod,
+    contextId: ContextId,
+  ): Promise<object> {
+    const { host } = provider;
+    const resolved: unknown = await this.#injector.loadPerContext(
+      instance,
+      host as never,
+      (isController ? host?.controllers : host?.providers) as never,
+      contextId,
+      provider as never,
+    );
+    return resolved as object;
   }
 
   // Nest itself does so for controllers only.

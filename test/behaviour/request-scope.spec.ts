@@ -47,7 +47,7 @@ import {
   Subscribe,
 } from '../../lib';
 import { openBroker, startApp, unique } from '../support/environment';
-import { until } from '../support/eventually';
+import { Gate, until } from '../support/eventually';
 import type { AcknowledgedOptions } from '../support/handlers';
 
 setFlagsFromString('--expose-gc');
@@ -381,6 +381,23 @@ describe('request-scoped enhancers', () => {
     },
   );
 
+  it('of a single parameter run with the instances of the delivery', async () => {
+    const queue = unique('parameter');
+    const seen: string[] = [];
+    const { Pipe } = enhancersOf(seen);
+    @Injectable()
+    class Handler {
+      @Subscribe(options(queue))
+      handle(@RabbitPayload(Pipe) payload: { messageId: string; isPiped?: boolean }): void {
+        seen.push(`handled ${payload.messageId} ${payload.isPiped}`);
+      }
+    }
+    const app = await startApp({ providers: [Handler] });
+    await send(queue, 'a');
+    await app.settled(1);
+    expect(seen).toEqual(['pipe a', 'handled a true']);
+  });
+
   it('deny a message before anything of the handler runs', async () => {
     const queue = unique('denies');
     let made = 0;
@@ -506,8 +523,10 @@ describe('what a constructor or a factory throws', () => {
     expect(settlement?.decision.kind).toBe('ack');
   });
 
-  it('counts into the timeout', async () => {
+  it('counts into the timeout, after which the method is not called', async () => {
     const queue = unique('slow');
+    const constructed = new Gate();
+    let handled = 0;
     const slow = {
       provide: 'slow',
       scope: Scope.REQUEST,
@@ -515,14 +534,21 @@ describe('what a constructor or a factory throws', () => {
     };
     @Injectable()
     class Handler {
-      constructor(@Inject('slow') readonly dependency: unknown) {}
+      constructor(@Inject('slow') readonly dependency: unknown) {
+        constructed.open();
+      }
       @Subscribe({ ...options(queue), timeout: 30 })
-      handle(): void {}
+      handle(): void {
+        handled += 1;
+      }
     }
     const app = await startApp({ providers: [slow, Handler] });
     await send(queue, 'a');
     const [settlement] = await app.settled(1);
     expect(settlement?.error).toBeInstanceOf(HandlerTimeoutError);
+    await constructed.promise;
+    await new Promise(setImmediate);
+    expect(handled).toBe(0);
   });
 });
 
