@@ -53,6 +53,8 @@ export class RabbitMQQueueSession implements QueueSession {
   #consumer: Consumer = { tag: '', unsettled: 0, kept: 0 };
   #renewal: Promise<void> | undefined;
   #given = 0;
+  /** How many messages have arrived. */
+  #received = 0;
   #isOpen = true;
   /** Why the channel has closed, if the broker has closed it alone. */
   #channelError: unknown;
@@ -179,6 +181,7 @@ export class RabbitMQQueueSession implements QueueSession {
   #arrived(message: IncomingMessage, consumer: Consumer): void {
     const tag = message.fields.deliveryTag;
     const arrived: Arrived = { tag, message, previous: undefined, next: undefined };
+    this.#received += 1;
     this.#unsettled += 1;
     consumer.unsettled += 1;
     this.#acknowledger.arrived(arrived);
@@ -198,16 +201,28 @@ export class RabbitMQQueueSession implements QueueSession {
   }
 
   #renew(): void {
-    if (this.#renewal !== undefined || this.#isEnding || this.#given >= this.limits.most) return;
+    if (this.#renewal !== undefined || this.#isEnding || this.#left <= 0) return;
     const { tag } = this.#consumer;
-    this.#prefetch = Math.max(this.#prefetch, Math.min(this.#prefetch * 2, MOST_RENEWED));
     this.#renewal = this.channel
       .cancel(tag)
-      .then(() => this.#consume())
+      .then(() => this.#consumeLeft())
       .catch((error: unknown) => this.#arrivals.fail(error))
       .finally(() => {
         this.#renewal = undefined;
       });
+  }
+
+  get #left(): number {
+    return this.limits.most - this.#received;
+  }
+
+  // Never more than `most` at once: a quorum queue puts what returns behind what had returned before, so that the
+  // next session of that many messages would begin with others.
+  async #consumeLeft(): Promise<void> {
+    if (this.#left <= 0) return;
+    const larger = Math.max(this.#prefetch, Math.min(this.#prefetch * 2, MOST_RENEWED));
+    this.#prefetch = Math.min(larger, this.#left);
+    await this.#consume();
   }
 
   #closed(): void {

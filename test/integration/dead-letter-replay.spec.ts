@@ -149,6 +149,20 @@ describe.each(['classic', 'quorum'] as const)('replaying from a %s queue', async
     expect(await idsIn(dead)).toEqual(numbers(1, 10_050));
   });
 
+  it('reads the same messages each time', async () => {
+    const target = await aQueue('target');
+    const dead = await deadLettersOf(target, 1_000);
+    const deadLetters = await connected();
+    for (let round = 1; round <= 3; round += 1) {
+      const { letters, scanned } = await deadLetters.list(dead, { scan: 200 });
+      expect(letters.map(({ messageId }) => Number(messageId))).toEqual(numbers(1, 100));
+      expect(scanned).toBe(200);
+      const found = await deadLetters.get(dead, letters[9]?.id ?? '', { scan: 200 });
+      expect(found).toMatchObject({ messageId: '10', position: 10 });
+    }
+    await deadLetters.close();
+  });
+
   it('replays large messages in their order', async () => {
     const target = await aQueue('target');
     const dead = await deadLettersOf(target, 4, Buffer.alloc(1_500_000, 'x'));
