@@ -28,6 +28,8 @@ export interface SessionLimits {
   readonly most: number;
   /** How many can be neither acknowledged nor kept at once. */
   readonly window: number;
+  /** About how many can be unacknowledged at once, kept ones included; `most` by default. */
+  readonly held?: number;
 }
 
 /** Receives the messages of one queue from its head on, in order. */

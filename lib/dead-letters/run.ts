@@ -83,7 +83,7 @@ export class SelectiveRun {
   async start(actions: RunActions): Promise<Ended> {
     this.#total = (await this.client.counts(this.queue, true)).ready;
     if (this.#total === 0) return { ended: 'complete' };
-    const limits = { most: this.#total, window: WINDOW };
+    const limits = { most: this.#total, window: WINDOW, held: this.selection.scan };
     const session = await this.client.hold(this.queue, limits);
     const ended = await this.#ended(session, actions);
     this.#over.abort();

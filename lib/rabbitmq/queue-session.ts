@@ -216,12 +216,14 @@ export class RabbitMQQueueSession implements QueueSession {
     return this.limits.most - this.#received;
   }
 
-  // Never more than `most` at once: a quorum queue puts what returns behind what had returned before, so that the
-  // next session of that many messages would begin with others.
+  // No more than will be read: a quorum queue puts what returns behind what had returned before, so that a later
+  // session that receives fewer messages would begin with others each time.
   async #consumeLeft(): Promise<void> {
     if (this.#left <= 0) return;
     const larger = Math.max(this.#prefetch, Math.min(this.#prefetch * 2, MOST_RENEWED));
-    this.#prefetch = Math.min(larger, this.#left);
+    const { most, held = most, window } = this.limits;
+    const room = Math.max(window, held - this.#unsettled);
+    this.#prefetch = Math.min(larger, this.#left, room);
     await this.#consume();
   }
 

@@ -163,6 +163,20 @@ describe.each(['classic', 'quorum'] as const)('replaying from a %s queue', async
     await deadLetters.close();
   });
 
+  it('finds what is listed first, also after a dry run', async () => {
+    const target = await aQueue('target');
+    const dead = await deadLettersOf(target, 6_000);
+    const deadLetters = await connected();
+    const scan = 1_500;
+    for (let round = 1; round <= 3; round += 1) {
+      const planned = await deadLetters.replay(dead, { scan, dryRun: true });
+      expect(planned).toMatchObject({ scanned: scan, ended: 'scan' });
+      const [, letter] = (await deadLetters.list(dead, { scan })).letters;
+      expect(await deadLetters.get(dead, letter?.id ?? '', { scan })).toBeDefined();
+    }
+    await deadLetters.close();
+  });
+
   it('replays large messages in their order', async () => {
     const target = await aQueue('target');
     const dead = await deadLettersOf(target, 4, Buffer.alloc(1_500_000, 'x'));
