@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { isObservable } from 'rxjs';
 import type { Clock } from '../clock';
 import type { DeliveryRecord } from '../delivery/delivery-record';
@@ -94,6 +95,8 @@ function outcomesOf(
   if (outcomes.length === batch.length && !outcomes.includes(undefined)) {
     return outcomes as Outcome[];
   }
+  // Nobody else awaits promises in the list, and a rejected one would end the process before it can shut down.
+  for (const one of value) if (types.isPromise(one)) one.catch(() => undefined);
   const error = new Panic(texts.batchResult(batch.length, value));
   return batch.map((delivery) => toOutcome(new HandlerFailure('body', error), delivery));
 }

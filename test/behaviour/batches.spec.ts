@@ -200,11 +200,15 @@ describe('batches', async () => {
     ['a list that is too long', [undefined, undefined, undefined]],
     ['a list of anything else', [undefined, 'ack']],
     ['an empty list', []],
+    ['a list of promises, also of rejected ones', 'promises'],
   ])('%s is a bug: onPanic for each', async (_what, result) => {
     const queue = unique('batch.panic');
     const { Handler } = batchHandler(
       { queue, onPanic: 'drop', batch: { size: 2, wait: 500 } },
-      () => result,
+      (payloads) =>
+        result === 'promises'
+          ? payloads.map((payload) => Promise.reject(new Error(`declined ${payload}`)))
+          : result,
     );
     const { settled } = await startApp({ providers: [Handler] });
     await send(queue, [1, 2]);

@@ -13,8 +13,11 @@ function raise(value: unknown): never {
   throw value;
 }
 
+/** What a handler does. */
+export type Act = () => unknown;
+
 /** What handlers return and throw: what they may, and what no type allows. */
-export const ACTS: readonly (() => unknown)[] = [
+export const ACTS: readonly Act[] = [
   () => undefined,
   async () => undefined,
   () => retry(),

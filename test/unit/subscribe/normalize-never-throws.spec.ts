@@ -2,28 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinOptions } from '../../../lib/subscribe/bindings';
 import { faultsOf, normalize } from '../../../lib/subscribe/normalize';
+import { SUBSCRIBE_OPTIONS } from '../../../lib/subscribe/option-table';
 import { HANDLER, oddValues } from '../fixtures';
 
 function fail(): never {
   throw new Error('unreadable');
 }
 
+/** `BAD_INPUT_OPTIONS`: how many cases. `BAD_INPUT_SEED`: which; a failure shows its seed. */
+const seed = process.env['BAD_INPUT_SEED'] ? { seed: Number(process.env['BAD_INPUT_SEED']) } : {};
+
 describe('normalize and joinOptions never throw', () => {
-  const keys = [
-    ...['name', 'connection', 'exchange', 'routingKey', 'bindings', 'queue', 'queueOptions'],
-    ...['createQueueIfNotExists', 'deserializer', 'allowNonJsonMessages', 'queueType', 'prefetch'],
-    ...[
-      'retry',
-      'deadLetter',
-      'timeout',
-      'onError',
-      'onPanic',
-      'onInvalidPayload',
-      'requestScope',
-      'noAck',
-      'declare',
-    ],
-  ];
+  const keys = Object.keys(SUBSCRIBE_OPTIONS);
   const retry = fc.record(
     {
       attempts: fc.anything(),
@@ -32,7 +22,47 @@ describe('normalize and joinOptions never throw', () => {
     },
     { requiredKeys: [] },
   );
-  const value = fc.oneof(fc.anything({ withBigInt: true, withDate: true, withMap: true }), retry);
+  const part = fc.oneof(
+    fc.anything({ withBigInt: true, withDate: true, withMap: true }),
+    fc.constantFrom(-1, 0, 1, 2 ** 53, '1s', '1MiB', 'drop', 'client', true, false),
+    fc.func(fc.anything()),
+  );
+  const names = [
+    ...[
+      'size',
+      'wait',
+      'concurrency',
+      'limit',
+      'per',
+      'by',
+      'hold',
+      'whenStuck',
+      'instances',
+      'max',
+    ],
+    ...[
+      'routingKey',
+      'type',
+      'header',
+      'queue',
+      'stack',
+      'queueOptions',
+      'waiting',
+      'on',
+      'arguments',
+    ],
+    ...[
+      'maxAge',
+      'maxDeliveries',
+      'failures',
+      'within',
+      'x-queue-type',
+      '__proto__',
+      'constructor',
+    ],
+  ];
+  const nested = fc.dictionary(fc.constantFrom(...names), part);
+  const value = fc.oneof(part, retry, nested);
   const options = fc.dictionary(fc.oneof(fc.constantFrom(...keys), fc.string()), value);
 
   it('for arbitrary options and defaults, and name the handler in each fault', () => {
@@ -49,7 +79,7 @@ describe('normalize and joinOptions never throw', () => {
           { queue: 'q', ...defaults },
         ] as never);
       }),
-      { numRuns: 300 },
+      { numRuns: Number(process.env['BAD_INPUT_OPTIONS'] ?? 300), ...seed },
     );
   });
 
