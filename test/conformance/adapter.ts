@@ -1,5 +1,6 @@
 import type { BrokerConnection } from '../../lib/amqp/connection';
 import type { ServerVersion } from '../../lib/amqp/queue-declarations';
+import type { Clock } from '../../lib/clock';
 import type { TestMessage, TestProperties } from '../../lib/testing/test-settlement';
 
 export interface QueueOptions {
@@ -21,6 +22,8 @@ export interface ExchangeOptions {
  * disturb the broker behind it.
  */
 export interface ConformanceAdapter {
+  /** The clock that `pass` moves. */
+  readonly clock: Clock;
   /** The connection whose broker is under test. */
   readonly connection: BrokerConnection;
   /** Whether `requeueUnprocessed` counts as an attempt on a quorum queue, as on RabbitMQ before 4.3. */

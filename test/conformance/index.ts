@@ -1,4 +1,5 @@
 import type { ConformanceScenario } from './adapter';
+import { batchScenarios } from './batches';
 import { consumerScenarios } from './consumers';
 import { carbonScenarios, deadLetteringScenarios, limitScenarios } from './dead-lettering';
 import { declarationScenarios } from './declarations';
@@ -6,6 +7,7 @@ import { differenceScenarios } from './differences';
 import { exchangeScenarios } from './exchanges';
 import { fieldScenarios } from './fields';
 import { intakeScenarios } from './intake';
+import { laneScenarios } from './lanes';
 import { lengthScenarios } from './limits';
 import { orderingScenarios } from './ordering';
 import { publishingScenarios } from './publishing';
@@ -37,4 +39,6 @@ export const conformanceScenarios: readonly ConformanceScenario[] = [
   ...consumerScenarios,
   ...intakeScenarios,
   ...differenceScenarios,
+  ...batchScenarios,
+  ...laneScenarios,
 ];

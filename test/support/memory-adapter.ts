@@ -25,6 +25,7 @@ export function memoryAdapter(version: readonly [number, number] = [4, 3]): Conf
   const connection = new MemoryConnection(options, server, clock);
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
+    clock,
     connection,
     countsUnprocessed: version[0] < 4 || (version[0] === 4 && version[1] < 3),
     version,

@@ -20,6 +20,7 @@ export async function rabbitAdapter(): Promise<ConformanceAdapter> {
   const publisher = await Publisher.connect();
   const [major = 0, minor = 0] = (await management.version()).split('.').map(Number);
   return {
+    clock: systemClock,
     connection: new GolevelupConnection(application, systemClock),
     countsUnprocessed: major < 4 || (major === 4 && minor < 3),
     version: [major, minor],
