@@ -114,6 +114,33 @@ describe.each(QUEUE_TYPES)('pauseFor() on a %s queue', async (queueType) => {
   });
 });
 
+describe('pauseFor() on a queue that RabbitMQ deletes without its consumer', async () => {
+  const broker = await openBroker();
+
+  it.each([
+    ['an auto-delete queue', { autoDelete: true }],
+    ['a queue with x-expires', { expires: 300 }],
+  ] as const)('keeps %s with its messages, and costs no attempt', async (_what, queueOptions) => {
+    const queue = unique('pause-for');
+    const seen: string[] = [];
+    const Handler = handlerOf(
+      { queue, queueOptions, prefetch: 2, retry: { attempts: 2 } },
+      (payload: number, { attempt }: Delivery) => {
+        seen.push(`${payload}.${attempt}`);
+        return seen.length === 1 ? pauseFor('600ms') : undefined;
+      },
+    );
+    const { registry, settlements } = await startApp({ providers: [Handler] });
+    await broker.send(queue, 1);
+    await until(() => registry.get(Handler, 'handle').cause === 'pauseFor');
+    await broker.send(queue, 2);
+    await until(() => settlements.filter(({ outcome }) => outcome.kind === 'ack').length === 2);
+    expect(seen[0]).toBe('1.1');
+    expect(seen.slice(1).sort()).toEqual(['1.1', '2.1']);
+    await until(() => registry.get(Handler, 'handle').state === 'consuming');
+  });
+});
+
 describe('pauseFor() as onInvalidPayload', () => {
   it('is refused: the message would never end', async () => {
     const Handler = handlerOf(
