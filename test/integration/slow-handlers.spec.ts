@@ -93,7 +93,7 @@ describe.each(['classic', 'quorum'] as const)('slow handlers on a %s queue', asy
     ]);
     expect(
       log.matching(
-        /\[channel-closed\] .*\(Error: (Heartbeat timeout|Unexpected close|read ECONNRESET)\)/,
+        /\[channel-closed\] .*\(Error: (Heartbeat timeout|Unexpected close|(?:read|write) ECONNRESET)\)/,
         ['error'],
       ),
     ).toHaveLength(1);
