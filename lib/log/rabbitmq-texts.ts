@@ -11,6 +11,8 @@ import { grantText } from './missing-right';
 /** Channels, queues and servers. */
 export const rabbitmqTexts = {
   channelClosed: 'channel closed',
+  cancelUnconfirmed: (ms: number): string =>
+    `RabbitMQ has not confirmed within ${durationText(ms)} that the consumer is cancelled`,
   cancelledByServer: (queue: string): string =>
     `RabbitMQ cancelled the consumer of queue "${queue}": the queue was deleted or its node went down`,
   acknowledgementOverdue: (

@@ -19,6 +19,8 @@ export interface ConsumeOptions {
   readonly isDrained: boolean;
 }
 
+/** How long RabbitMQ may take to confirm that a consumer is cancelled, in ms. */
+const CANCEL_LIMIT = 10_000;
 const DRAINING_TURNS = 4;
 /** Between them, in ms. */
 const DRAINING_PAUSE = 5;
@@ -123,11 +125,22 @@ export class ConsumerChannel {
     this.#prefetch = prefetch;
   }
 
-  /** Cancels the consumer; resolves once the broker has confirmed it, or the channel has closed. */
+  /**
+   * Cancels the consumer; resolves once the broker has confirmed it, or the channel has closed. A channel on
+   * which that takes longer than 10 s is closed: a node that can't reach the queue may never confirm it.
+   */
   async cancel(): Promise<void> {
     const tag = this.#consumerTag;
     if (tag === undefined || !this.#open) return;
     this.#consumerTag = undefined;
+    const work = Promise.race([this.#cancelRaw(tag), this.ended]);
+    if (await within(this.clock, CANCEL_LIMIT, work)) return;
+    this.#acknowledger.flush();
+    this.#end(new Error(texts.cancelUnconfirmed(CANCEL_LIMIT)));
+    void this.#closeRaw();
+  }
+
+  async #cancelRaw(tag: string): Promise<void> {
     try {
       await this.raw.cancel(tag);
     } catch {
