@@ -3,7 +3,8 @@ import type { SettleAction, Written } from '../amqp/port';
 import { type Clock, sleep, within } from '../clock';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
-import { Acknowledger, type Tagged } from './acknowledger';
+import { Acknowledger } from './acknowledger';
+import { type ChannelDelivery, deliveredMessage } from './channel-delivery';
 import type { ClosedChannel } from './reconnect-pause';
 import type { RawChannel, RawConnection } from './types';
 
@@ -24,11 +25,6 @@ const CANCEL_LIMIT = 10_000;
 const DRAINING_TURNS = 4;
 /** Between them, in ms. */
 const DRAINING_PAUSE = 5;
-
-/** One delivery of a channel, with the message as amqplib delivered it. */
-export interface ChannelDelivery extends Tagged<ChannelDelivery> {
-  readonly message: IncomingMessage;
-}
 
 /** The server has cancelled the consumer: its queue was deleted, its node failed, or an acknowledgement took too long. */
 export class ConsumerCancelled extends Error {
@@ -253,11 +249,4 @@ export class ConsumerChannel {
       // It was closed already.
     }
   }
-}
-
-// The delivered message itself: whatever wraps the channel, as instrumentations do, knows it by identity.
-// amqplib reads the tag of it, so one that a handler has changed is replaced: it would settle another delivery.
-function deliveredMessage({ message, tag }: ChannelDelivery): IncomingMessage {
-  if (message.fields?.deliveryTag === tag) return message;
-  return { ...message, fields: { ...message.fields, deliveryTag: tag } };
 }

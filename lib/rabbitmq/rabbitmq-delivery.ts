@@ -10,7 +10,8 @@ import type { Republisher } from '../amqp/republisher';
 import type { OutgoingMessage } from '../delivery/republish';
 import { texts } from '../log/texts';
 import type { IncomingMessage } from '../model/delivery';
-import type { ChannelDelivery, ConsumerChannel } from './consumer-channel';
+import type { ChannelDelivery } from './channel-delivery';
+import type { ConsumerChannel } from './consumer-channel';
 
 /** A delivery, bound to the channel that delivered it. */
 export class RabbitMQDelivery implements BrokerDelivery, ChannelDelivery {

@@ -7,7 +7,8 @@ import { attemptOf } from '../delivery/attempt';
 import { mayHaveLostItsConsumer } from '../delivery/lost-consumer';
 import type { SubscriptionLog } from '../log/subscription-log';
 import { texts } from '../log/texts';
-import type { ChannelDelivery, ConsumerChannel } from './consumer-channel';
+import type { ChannelDelivery } from './channel-delivery';
+import type { ConsumerChannel } from './consumer-channel';
 import { PrefetchRamp } from './prefetch-ramp';
 import type { RabbitMQDelivery } from './rabbitmq-delivery';
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SettleAction } from '../../../lib/amqp/port';
 import type { IncomingMessage } from '../../../lib/model/delivery';
-import { type ChannelDelivery, ConsumerChannel } from '../../../lib/rabbitmq/consumer-channel';
+import type { ChannelDelivery } from '../../../lib/rabbitmq/channel-delivery';
+import { ConsumerChannel } from '../../../lib/rabbitmq/consumer-channel';
 import { Gate } from '../../support/eventually';
 import { FakeClock } from '../../support/fake-clock';
 import { aMessage } from '../fixtures';
