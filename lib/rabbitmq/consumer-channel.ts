@@ -129,19 +129,12 @@ export class ConsumerChannel {
     const tag = this.#consumerTag;
     if (tag === undefined || !this.#open) return;
     this.#consumerTag = undefined;
-    const work = Promise.race([this.#cancelRaw(tag), this.ended]);
-    if (await within(this.clock, CANCEL_LIMIT, work)) return;
+    // A rejection means that the channel has closed, as `ended` reports.
+    const cancelled = Promise.race([this.raw.cancel(tag), this.ended]);
+    if (await within(this.clock, CANCEL_LIMIT, cancelled)) return;
     this.#acknowledger.flush();
     this.#end(new Error(texts.cancelUnconfirmed(CANCEL_LIMIT)));
     void this.#closeRaw();
-  }
-
-  async #cancelRaw(tag: string): Promise<void> {
-    try {
-      await this.raw.cancel(tag);
-    } catch {
-      // The channel has closed, as `ended` reports; there is nothing left to cancel.
-    }
   }
 
   /** The delivery that has been unsettled for longest; also once the channel has ended. */
