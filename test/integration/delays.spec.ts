@@ -2,9 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixed, retryAfter, SettlementEvents } from '../../lib';
 import { roundUpDelay } from '../../lib/delivery/waiting-queue';
 import { startApp } from '../support/app';
-import { management, openBroker, unique } from '../support/broker';
+import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
+import { waitingQueuesOf } from '../support/waiting-queues';
 
 const DAY = 86_400_000;
 
@@ -12,10 +13,7 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
   const broker = await openBroker();
   const tail = queueType === 'classic' ? 'wait' : 'waitq';
 
-  async function waitingQueues(queue: string): Promise<string[]> {
-    const names = (await management.queues()).map(({ name }) => name);
-    return names.filter((name) => name.startsWith(`${queue}.${tail}.`));
-  }
+  const waitingQueues = (queue: string) => waitingQueuesOf(queue, queueType);
 
   it('of different lengths overtake each other', async () => {
     const queue = unique('mixed');
@@ -158,17 +156,20 @@ describe.each(['classic', 'quorum'] as const)('delays on a %s queue', async (que
     await broker.declare(name, { messageTtl: 1, arguments: { 'x-queue-type': queueType } });
     const outcomes: string[] = [];
     const Handler = handlerOf({ queue, queueType, retry: { attempts: 10 } }, (id: string) =>
-      id === 'control' || outcomes.includes('sent') ? undefined : retryAfter(300),
+      id === 'control' || outcomes.includes('sent republish') ? undefined : retryAfter(300),
     );
     const app = await startApp({ providers: [Handler], settle: { republishTimeout: '2s' } });
-    app.app.get(SettlementEvents).subscribe(({ status }) => outcomes.push(status));
+    app.app
+      .get(SettlementEvents)
+      .subscribe(({ status, decision }) => outcomes.push(`${status} ${decision.kind}`));
     await broker.send(queue, 'waits');
-    await until(() => outcomes.includes('republishFailed'));
+    await until(() => outcomes.includes('republishFailed republish'));
     const lines = app.log.matching(new RegExp(name.replaceAll('.', '\\.')), ['error']);
     expect(lines.join()).toMatch(/inequivalent/);
     await broker.delete(name);
     await broker.send(queue, 'control');
-    await until(() => outcomes.filter((each) => each === 'sent').length === 3);
+    await until(() => outcomes.filter((each) => each === 'sent ack').length === 2);
+    expect(outcomes.filter((each) => each === 'sent republish')).toHaveLength(1);
     expect(app.registry.get(Handler, 'handle').state).toBe('consuming');
     expect(await broker.consumers(queue)).toBe(1);
     await broker.waitForReady(queue, 0);

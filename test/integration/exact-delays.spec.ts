@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { fixed, retryAfter, type SubscribeOptions, steps } from '../../lib';
 import { startApp } from '../support/app';
-import { management, openBroker, unique } from '../support/broker';
+import { openBroker, unique } from '../support/broker';
 import { until } from '../support/eventually';
 import { type AcknowledgedOptions, handlerOf } from '../support/handlers';
+import { waitingQueuesOf } from '../support/waiting-queues';
 
 describe.each(['classic', 'quorum'] as const)('delays of a %s queue', async (queueType) => {
   const broker = await openBroker();
   const tail = queueType === 'classic' ? 'wait' : 'waitq';
 
-  async function waitingQueues(queue: string): Promise<string[]> {
-    const names = (await management.queues()).map(({ name }) => name);
-    return names.filter((name) => name.startsWith(`${queue}.${tail}.`)).sort();
-  }
+  const waitingQueues = (queue: string) => waitingQueuesOf(queue, queueType);
 
   /** Starts a subscription that delays each message by its backoff; returns what it has run. */
   async function delaying(options: AcknowledgedOptions) {
