@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * `node scripts/test-types.mjs [5.4] [5] [6] [7]` compiles an application that has the built package installed, under several versions
- * of TypeScript and each way of resolving modules, with strict settings and declarations. What is marked in it as an error has to be
- * one. The versions come from npm and are kept in `.cache/types`. One line a cell; a version that can't be had has
- * failed.
+ * `node scripts/test-types.mjs [nest-11] [nest-12] [5.4] [5.9] [6] [7]` compiles an application that has the built
+ * package installed, on each major version of Nest, under several versions of TypeScript and each way of resolving
+ * modules, with strict settings and declarations. What is marked in it as an error has to be one. The versions come
+ * from npm; those of TypeScript are kept in `.cache/types`. One line a cell; a version that can't be had has failed.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,8 @@ import { runQuietly } from './matrix/run-quietly.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, '.cache', 'types');
-const versions = ['5.4', '5', '6', '7'];
+const versions = ['5.4', '5.9', '6', '7'];
+const majors = /** @type {const} */ (['11', '12']);
 const asked = process.argv.slice(2);
 const resolutions = /** @type {const} */ (['node16', 'nodenext', 'bundler']);
 
@@ -27,30 +28,59 @@ if (!existsSync(join(root, 'dist', 'index.js'))) {
   console.error('dist/index.js is missing; run `npm run build` first');
   process.exit(1);
 }
-const unknown = asked.find((word) => !versions.includes(word));
+const known = [...majors.map((major) => `nest-${major}`), ...versions];
+const unknown = asked.find((word) => !known.includes(word));
 if (unknown !== undefined) {
-  console.error(`expected some of ${versions.join(', ')}; found ${unknown}`);
+  console.error(`expected some of ${known.join(', ')}; found ${unknown}`);
   process.exit(2);
 }
 // Outside of this repository: what is not installed there is not to be found here.
-const consumer = mkdtempSync(join(tmpdir(), 'nestjs-settle-types-'));
-process.once('exit', () => rmSync(consumer, { recursive: true, force: true }));
-const chosen = asked.length > 0 ? asked : versions;
+const folder = mkdtempSync(join(tmpdir(), 'nestjs-settle-types-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 try {
-  await makeConsumer(root, consumer);
-  process.exitCode = await runCells(chosen.flatMap(cellsOf), (line) => console.log(line));
+  process.exitCode = await runCells(await cells(), (line) => console.log(line));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
 
+/** @returns {Promise<Cell[]>} */
+async function cells() {
+  /** @type {Cell[]} */
+  const all = [];
+  for (const major of chosen(majors, (one) => `nest-${one}`)) {
+    const consumer = join(folder, `nest-${major}`);
+    await makeConsumer(root, consumer, major);
+    const nest = installedVersion(consumer, '@nestjs/core');
+    for (const version of chosen(versions, (one) => one)) {
+      all.push(...cellsOf(consumer, `Nest ${nest}`, version));
+    }
+  }
+  return all;
+}
+
 /**
+ * Those that were asked for; all if none was.
+ *
+ * @template T
+ * @param {readonly T[]} every
+ * @param {(one: T) => string} word
+ * @returns {readonly T[]}
+ */
+function chosen(every, word) {
+  const some = every.filter((one) => asked.includes(word(one)));
+  return some.length > 0 ? some : every;
+}
+
+/**
+ * @param {string} consumer
+ * @param {string} nest
  * @param {string} version
  * @returns {Cell[]}
  */
-function cellsOf(version) {
+function cellsOf(consumer, nest, version) {
   return resolutions.map((resolution) => ({
-    name: `TypeScript ${version}, ${resolution}`,
+    name: `${nest}, TypeScript ${version}, ${resolution}`,
     run: async () => {
       const folder = join(cache, `typescript-${version}`);
       await installInto(folder, { dependencies: { typescript: version } });

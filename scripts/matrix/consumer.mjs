@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { installInto } from './installed-folder.mjs';
 import { installedVersion } from './installed-version.mjs';
+import { onNest12 } from './nest-12.mjs';
 import { runQuietly } from './run-quietly.mjs';
 
 /** What an application has beside this package, at the versions of this repository. */
@@ -12,8 +13,8 @@ const beside = [
   '@nestjs/core',
   '@nestjs/platform-express',
   '@nestjs/terminus',
-  '@nestjs/terminus',
   '@nestjs/testing',
+  '@nestjs-cls/transactional',
   '@opentelemetry/api',
   '@opentelemetry/exporter-prometheus',
   '@opentelemetry/sdk-metrics',
@@ -49,17 +50,18 @@ const strict = {
 };
 
 /**
- * Makes an application in a folder: this package installed from its tarball, and as its code the sample and the files
- * of `test/types`, with the package's own name in their imports.
+ * Makes an application in a folder: Nest of a major version, this package installed from its tarball, and as its code
+ * the sample and the files of `test/types`, with the package's own name in their imports.
  *
  * @param {string} root
  * @param {string} folder
+ * @param {'11' | '12'} nest
  * @returns {Promise<void>}
  */
-export async function makeConsumer(root, folder) {
-  await installInto(folder, {
-    dependencies: Object.fromEntries(beside.map((name) => [name, installedVersion(root, name)])),
-  });
+export async function makeConsumer(root, folder, nest) {
+  const versions = beside.map((name) => [name, installedVersion(root, name)]);
+  const manifest = { dependencies: Object.fromEntries(versions) };
+  await installInto(folder, nest === '12' ? onNest12(manifest) : manifest);
   await installTarball(root, folder);
   const types = join(folder, 'test', 'types');
   for (const name of ['sample-app', 'test']) {

@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { installInto } from './installed-folder.mjs';
 import { installedVersion } from './installed-version.mjs';
+import { onNest12 } from './nest-12.mjs';
 
 /** What the tests need beside the peers, at the versions of this repository. */
 const besidePeers = [
@@ -23,9 +24,6 @@ const besidePeers = [
 
 /** What the copy has of its own, or does without. */
 const left = ['coverage', 'dist', 'node_modules', 'package-lock.json', 'package.json'];
-
-/** What golevelup needs beside Nest 12, as README.md has it. */
-const nest12 = { '@nestjs/common': '^12', '@nestjs/core': '^12' };
 
 /**
  * Makes a copy of this repository that has the lowest version of every peer installed, and the lowest of Nest's
@@ -54,14 +52,10 @@ export async function copyWithLowestPeers(root, folder) {
  * @returns {Promise<{ folder: string, versions: string }>}
  */
 export function copyWithNest12(root, folder) {
-  const { peerDependencies, overrides } = manifestOf(root);
-  const nest = Object.keys(peerDependencies).filter((name) => name.startsWith('@nestjs/'));
-  const peers = {
-    ...lowestVersions(peerDependencies),
-    ...Object.fromEntries(nest.map((name) => [name, '^12.0.0'])),
-  };
-  const ours = { '@golevelup/nestjs-rabbitmq': nest12, '@golevelup/nestjs-discovery': nest12 };
-  return copyWithPeers(root, folder, peers, { ...overrides, ...ours });
+  const { peerDependencies, overrides: given } = manifestOf(root);
+  const peers = lowestVersions(peerDependencies);
+  const { dependencies, overrides = {} } = onNest12({ dependencies: peers, overrides: given });
+  return copyWithPeers(root, folder, dependencies, overrides);
 }
 
 /**

@@ -1,18 +1,20 @@
 import { AmqpConnection } from '@golevelup/nestjs-rabbitmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fixed, retry, type Settlement } from '../../lib';
+import { drop, fixed, retry, type Settlement } from '../../lib';
 import { startApp } from '../support/app';
-import { Broker, unique } from '../support/broker';
-import { until } from '../support/eventually';
+import { Broker, openBroker, unique } from '../support/broker';
+import { Gate, until } from '../support/eventually';
 import { handlerOf } from '../support/handlers';
-import { openCluster } from '../support/other-server';
+import { openCluster, partitionOff } from '../support/other-server';
 import { openProxy } from '../support/proxied';
+import { fromClient } from '../support/proxy';
 
 const RECONNECTS = { reconnectTimeInSeconds: 0.2 };
 
-describe('a cluster', { timeout: 60_000 }, async () => {
+describe('a cluster', { timeout: 90_000 }, async () => {
   // The third one makes a majority where another one stops.
-  const [one, two] = await openCluster();
+  const nodes = await openCluster();
+  const [one, two] = nodes;
   if (one === undefined || two === undefined) throw new Error('a cluster has several nodes');
 
   /** A handler that retries the first attempt of each message, and acknowledges the second. */
@@ -63,6 +65,58 @@ describe('a cluster', { timeout: 60_000 }, async () => {
     expect(runs).toEqual(['a 1', 'a 2', 'b 1', 'b 2']);
     expect(second.count('client', 'basic.publish')).toBe(1);
     expect(app.app.get(AmqpConnection).connected).toBe(true);
+  });
+
+  it('nothing is lost or published elsewhere while the consuming node is partitioned off', async () => {
+    const queue = unique('partitioned');
+    const [first, second] = [await openProxy(one.url), await openProxy(two.url)];
+    const virtualHost = unique('elsewhere');
+    await one.management.addVirtualHost(virtualHost);
+    // Another cluster, that of the test run.
+    const [other, otherProxy] = [await openBroker(), await openProxy()];
+    const handle = new Gate();
+    const running: string[] = [];
+    const Handler = handlerOf(
+      { queue, queueType: 'quorum', deadLetter: `${queue}.dead` },
+      async (id: string) => {
+        running.push(id);
+        if (id === 'b') await handle.promise;
+        return drop();
+      },
+    );
+    const app = await startApp({
+      providers: [Handler],
+      rabbit: {
+        uri: [second.url, first.url, `${first.url}/${virtualHost}`, otherProxy.url],
+        connectionManagerOptions: RECONNECTS,
+      },
+      settle: { republishTimeout: '3s' },
+    });
+    await two.broker.send(queue, 'a', { persistent: true });
+    await app.settled(1);
+    await two.broker.send(queue, 'b', { persistent: true });
+    await until(() => running.includes('b'));
+    const endPartition = await partitionOff(two, nodes);
+    // The second connection is lost as well, and has to look for its broker while it is divided.
+    second.refuse(true);
+    second.cutWhen(fromClient('basic.publish'), { before: true });
+    handle.open();
+    await app.settled(2, 30_000);
+    await endPartition();
+    second.refuse(false);
+    const dead = new Set<unknown>();
+    await until(
+      async () => {
+        const broker = await Broker.connect(one.url);
+        const message = await broker.take(`${queue}.dead`).finally(() => broker.close());
+        return dead.add(JSON.parse(message.content.toString())).size === 2;
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect([...dead].sort()).toEqual(['a', 'b']);
+    expect(otherProxy.count('client', 'basic.publish')).toBe(0);
+    expect(await other.ready(`${queue}.dead`)).toBeUndefined();
+    expect(await one.management.queues(virtualHost)).toEqual([]);
   });
 
   it('a waiting queue on a node that is down does not stop the subscription', async () => {

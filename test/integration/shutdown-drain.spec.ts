@@ -47,6 +47,36 @@ describe('close()', async () => {
     expect((await broker.take(queue)).fields.redelivered).toBe(true);
   });
 
+  it.each<[how: string, finish: (close: () => Promise<void>) => unknown]>([
+    ['that a handler does not await', (close) => void close()],
+    ['in andAfter()', (close) => ack().andAfter(() => void close())],
+  ])('%s acknowledges the message and leaves the next one', async (_how, finish) => {
+    const queue = unique('one-shot');
+    const started: string[] = [];
+    let closed: Promise<void> | undefined;
+
+    @Injectable()
+    class Handler {
+      @Subscribe({ queue, prefetch: 1 })
+      handle(id: string): void {
+        started.push(id);
+        return finish(() => {
+          closed = app.close();
+          return closed;
+        }) as never;
+      }
+    }
+    const app = await startApp({ providers: [Handler] });
+    await broker.send(queue, 'first');
+    await broker.send(queue, 'second');
+    await until(() => closed !== undefined);
+    await closed;
+    expect(app.settlements.filter(({ decision }) => decision.kind === 'ack')).toHaveLength(1);
+    expect(started).toEqual(['first']);
+    await broker.waitForReady(queue, 1);
+    expect(JSON.parse((await broker.take(queue)).content.toString())).toBe('second');
+  });
+
   it('waits for running handlers, their acknowledgements and andAfter()', async () => {
     const queue = unique('started');
     const order: string[] = [];

@@ -25,14 +25,36 @@ export async function openCluster(): Promise<readonly OtherServer[]> {
   const first = await findServer();
   afterAll(() => first.stop());
   const others = await Promise.all([startNodeBeside(first), startNodeBeside(first)]);
-  const { port } = new URL(first.url);
   for (const { management, stop } of others) {
     afterAll(stop);
     await management?.ctl('stop_app');
-    await management?.ctl('join_cluster', `tests-${port}@localhost`);
+    await management?.ctl('join_cluster', nodeNameOf(first));
     await management?.ctl('start_app');
   }
   return Promise.all([first, ...others].map(connectedTo));
+}
+
+/**
+ * Partitions a node off from the others of its cluster. Resolves with a function that ends the partition: RabbitMQ 3.10
+ * takes the node back as it starts, so it is restarted.
+ */
+export async function partitionOff(
+  node: OtherServer,
+  nodes: readonly OtherServer[],
+): Promise<() => Promise<void>> {
+  const others = nodes.filter((one) => one !== node).map((one) => `'${nodeNameOf(one)}'`);
+  const each = (statement: string): Promise<string> =>
+    node.management.ctl('eval', `lists:foreach(fun(N) -> ${statement} end, [${others}]).`);
+  await each('erlang:set_cookie(N, other), erlang:disconnect_node(N)');
+  return async () => {
+    await each('erlang:set_cookie(N, erlang:get_cookie())');
+    await node.management.restartNode();
+  };
+}
+
+/** The name of a node that a test has started. */
+export function nodeNameOf({ url: address }: Pick<OtherServer, 'url'>): string {
+  return `tests-${new URL(address).port}@localhost`;
 }
 
 async function connectedTo({ url: address, management }: RabbitServer): Promise<OtherServer> {
