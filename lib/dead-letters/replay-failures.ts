@@ -3,6 +3,7 @@ import type { PublishResult } from '../amqp/republish-transport';
 import { texts } from '../log/texts';
 import type { DeadLetter } from './dead-letter';
 import { Identities } from './identity';
+import { normalisedMessage } from './normalise';
 import type { ReplayFailure } from './results';
 import type { Selected } from './run';
 
@@ -16,7 +17,7 @@ export type Failure = Pick<ReplayFailure, 'cause' | 'text'>;
 
 type Named = Pick<DeadLetter, 'id' | 'messageId'>;
 
-/** Why messages were not replayed, by cause, target and text. */
+/** Why messages were not replayed, by cause, target and text without its numbers; the text is that of the first one. */
 export class ReplayFailures {
   readonly #failures = new Map<string, ReplayFailure & { readonly letters: Named[] }>();
   readonly #identities = new Identities();
@@ -35,13 +36,13 @@ export class ReplayFailures {
     { held, letter }: Selected,
     { cause, target, text }: Failure & Pick<ReplayFailure, 'target'>,
   ): void {
-    const key = JSON.stringify([cause, target, text]);
-    const { count = 0, letters = [] } = this.#failures.get(key) ?? {};
+    const key = JSON.stringify([cause, target, normalisedMessage(text)]);
+    const { count = 0, letters = [], text: first = text } = this.#failures.get(key) ?? {};
     if (letters.length < MOST_NAMED) {
       const id = this.#identities.idOf(held.message);
       letters.push({ id, messageId: letter.messageId });
     }
-    this.#failures.set(key, { cause, target, count: count + 1, letters, text });
+    this.#failures.set(key, { cause, target, count: count + 1, letters, text: first });
   }
 }
 

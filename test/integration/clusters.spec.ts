@@ -126,7 +126,10 @@ describe('a cluster', { timeout: 90_000 }, async () => {
     const broker = await Broker.connect(one.url);
     onTestFinished(() => broker.close());
     await broker.declare(queue);
-    await two.broker.declare(waiting, { messageTtl: 777, ...deadLetter });
+    // Another test has restarted the node, which closed the connection that it began with.
+    const there = await Broker.connect(two.url);
+    await there.declare(waiting, { messageTtl: 777, ...deadLetter });
+    await there.close();
     onTestFinished(() => two.management.startNode());
     await two.management.stopNode();
     const ran: string[] = [];

@@ -61,6 +61,7 @@ describe('a replay of messages over the max_message_size of the server', async (
 
       const many = await deadLetters.replay(mixed);
       expect(many).toMatchObject({ replayed: 25, failed: 25, ended: 'complete' });
+      expect(many.failures).toMatchObject([{ cause: 'message-refused', count: 25 }]);
       expect(many.failures[0]?.letters).toHaveLength(20);
       await broker.waitForReady(mixed, 25);
     }
