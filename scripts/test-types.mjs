@@ -79,7 +79,8 @@ function chosen(every, word) {
  * @returns {Cell[]}
  */
 function cellsOf(consumer, nest, version) {
-  return resolutions.map((resolution) => ({
+  const possible = resolutions.filter((resolution) => canLoad(nest, version, resolution));
+  return possible.map((resolution) => ({
     name: `${nest}, TypeScript ${version}, ${resolution}`,
     run: async () => {
       const folder = join(cache, `typescript-${version}`);
@@ -96,6 +97,19 @@ function cellsOf(consumer, nest, version) {
       return { passed, output, summary: `${errors.length} errors (${found})` };
     },
   }));
+}
+
+/**
+ * Whether a CommonJS application can import Nest. Version 12 is made of ES modules, which TypeScript lets it require
+ * with `nodenext` from 5.8 on, and never with `node16`.
+ *
+ * @param {string} nest
+ * @param {string} version
+ * @param {(typeof resolutions)[number]} resolution
+ */
+function canLoad(nest, version, resolution) {
+  if (!nest.startsWith('Nest 12') || resolution === 'bundler') return true;
+  return resolution === 'nodenext' && version !== '5.4';
 }
 
 /**
